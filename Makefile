@@ -56,7 +56,6 @@ lint: setup
 
 types: setup
 	$(BIN)/basedpyright
-	$(BIN)/basedpyright -p scripts
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -23,6 +23,8 @@ settings.register_profile("quick", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=1_000, deadline=None)
 settings.load_profile("quick")  # make test-slow names the other one
 
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # jsonschema would take 4 s to import it, for a format that no schema here has
+
 os.environ.pop("COLUMNS", None)  # set where several processes run tests, and tables would be cut to it
 
 

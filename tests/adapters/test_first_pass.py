@@ -41,6 +41,7 @@ def test_the_pass_that_breaks_a_program_is_named(tmp_path: Path, made: Generated
         assert (runner.first_pass(trial) if verdict is not Verdict.PASS else None) == name
 
 
+@pytest.mark.slow
 def test_a_pass_that_is_left_out_does_not_change_a_model() -> None:
     adapter = TvmAdapter({})
     adapter.start()

@@ -70,6 +70,7 @@ def no_kernel(x: torch.Tensor) -> torch.Tensor:
     raise RuntimeError("not implemented on this device")
 
 
+@pytest.mark.slow
 def test_what_pytorch_computes_alike_on_both_devices_is_compiled() -> None:
     module = Twice()
     assert load(module)._orig_mod is not module  # a copy: the module itself stays on the processor

@@ -22,6 +22,8 @@ from opera.templates.tensorflow.artefacts import tf
 from opera.workers.process import Done, Limits, Ready, WorkerSpec
 from opera.workers.session import WorkerSession, session
 
+pytestmark = pytest.mark.slow
+
 X = np.linspace(-2, 2, 12, dtype="float32").reshape(2, 3, 2)
 
 

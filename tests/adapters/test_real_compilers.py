@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import recordings
 from innocent import INNOCENT
+from parameters import quick
 from real_campaigns import Campaign, filled, opera, run, selected
 
 from opera.oracles.fingerprint import NEWER_OPSET
@@ -46,8 +47,8 @@ CONVERTERS = {"tvm": ("IsInf", "IsInf._impl_v10"), "onnxruntime": ("ReduceMax", 
 
 
 def quickly(compilers: Iterable[str]) -> list[Any]:
-    """Parameters of *compilers*; IREE, which `test_iree.py` runs too, is for the slow tests."""
-    return [pytest.param(each, marks=[pytest.mark.slow] * (each == "iree")) for each in compilers]
+    """Parameters of *compilers*; those that take long for a model are for the slow tests: the demo runs TVM, and `test_iree.py` IREE."""
+    return quick(compilers, *(each for each in compilers if each not in SLOW))
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +153,7 @@ def test_pytorch_operators_pass_and_nobody_is_at_fault(pytorch_workspace: Path, 
     assert found.failures_of(innocent) == []
 
 
-@pytest.mark.parametrize("compiler", WRONG)
+@pytest.mark.parametrize("compiler", quickly(WRONG))
 def test_a_known_wrong_result_is_found_reproduced_and_reported(on_onnx: Callable[[str], Campaign], compiler: str, tmp_path: Path) -> None:
     """SpaceToDepth has a `mode` since opset 28; TVM 0.27 and OpenVINO 2026.4 take the model and ignore it."""
     found = on_onnx(compiler)

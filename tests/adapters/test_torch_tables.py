@@ -209,6 +209,7 @@ def test_a_registry_can_be_added_to() -> None:
     assert (other.opset_version, registry.from_torchlib(opset_version=23).opset_version) == (18, 23)
 
 
+@pytest.mark.slow
 def test_nothing_of_another_torch_is_replaced() -> None:
     """Each part is left alone where its own functions look different, and is named."""
     script = (

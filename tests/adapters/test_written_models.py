@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from parameters import quick
 
 from opera.instance import Argument, Call, Constraint, DType, Instance, Kind, Tensor
 from opera.models.template import Invalid
@@ -21,7 +22,7 @@ QUICK = {"onnx": 60, "pytorch": 30, "keras": 4, "tensorflow": 20}
 """Instances of each sample that the quick tests take (those of Keras are slow); the slow ones take 2,000 of the library's tests."""
 
 
-@pytest.mark.parametrize("library", [pytest.param(each, marks=[pytest.mark.slow] * (each == "keras")) for each in QUICK])
+@pytest.mark.parametrize("library", quick(QUICK, "pytorch", "onnx"))
 def test_models_of_a_sample_are_written_as_they_are(library: str) -> None:
     rows = instances_of(SAMPLES / f"{library}.jsonl")
     chosen = rows[:: len(rows) // QUICK[library]]

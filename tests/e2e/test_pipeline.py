@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+"""The demo and the tutorial run the same commands."""
+
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=600)
@@ -31,7 +34,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_a_campaign_finds_bugs_and_the_same_command_continues_it(place: Path) -> None:
     command = [
         "-m",
@@ -59,7 +61,6 @@ def test_a_campaign_finds_bugs_and_the_same_command_continues_it(place: Path) ->
     assert summary["findings"] == summary["new_findings"]
 
 
-@pytest.mark.slow
 def test_the_report_lists_what_was_found_and_the_page_stands_alone(place: Path) -> None:
     report = run("-m", "opera", "report", "--json", cwd=place)
     document = json.loads(report.stdout)
@@ -88,7 +89,6 @@ def test_the_report_lists_what_was_found_and_the_page_stands_alone(place: Path) 
     assert "http-equiv" in text or "http://" not in text
 
 
-@pytest.mark.slow
 def test_a_reproducer_needs_nothing_of_ours(place: Path) -> None:
     document = json.loads(run("-m", "opera", "report", "--json", cwd=place).stdout)
     finding = document["findings"][0]

@@ -84,6 +84,7 @@ def test_the_same_seed_and_results_give_the_same_order_and_another_seed_another(
     assert orders[0] != orders[2]
 
 
+@pytest.mark.slow
 def test_a_ranking_made_beforehand_by_the_adaptive_strategy_is_asked_again_while_the_campaign_runs(tmp_path: Path) -> None:
     lab = filled(tmp_path)
     ranked = lab.opera("--compiler", "fake", "--frontend", "fake", *ADAPTIVE, "--json", module="opera.prioritize")
@@ -133,6 +134,7 @@ def test_a_killed_campaign_comes_to_the_same_results(tmp_path: Path) -> None:
     assert len({place for place, _, _ in places(lab, again.json["campaign"])}) == TOTAL
 
 
+@pytest.mark.slow
 def test_a_budget_stops_it_and_the_same_command_goes_on(tmp_path: Path) -> None:
     lab = filled(tmp_path, compiler="slow")
     first = lab.run(*ADAPTIVE, "--budget", "1500ms", jobs=1)
@@ -141,6 +143,7 @@ def test_a_budget_stops_it_and_the_same_command_goes_on(tmp_path: Path) -> None:
     assert len(lab.stored()) == TOTAL
 
 
+@pytest.mark.slow
 def test_a_limit_counts_the_tests_that_were_drawn(tmp_path: Path) -> None:
     lab = filled(tmp_path)
     ten = lab.run(*ADAPTIVE, "--limit", "20")
@@ -160,6 +163,7 @@ def test_a_cap_takes_the_first_instances_of_each_operator(tmp_path: Path) -> Non
     assert lab.run(*ADAPTIVE, "--cap", "3").json["executed"] == 12
 
 
+@pytest.mark.slow
 def test_parts_have_no_test_in_common_and_are_combined_to_the_whole(tmp_path: Path) -> None:
     labs = [filled(tmp_path / str(number)) for number in (1, 2, 3)]
     outcomes = [lab.run(*ADAPTIVE, "--shard", f"{number}/3", jobs=1) for number, lab in enumerate(labs, 1)]

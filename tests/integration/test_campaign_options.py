@@ -253,6 +253,7 @@ def test_failures_are_confirmed_in_a_fresh_process_however_the_compiler_can_be_c
     assert lab.left_behind() == []
 
 
+@pytest.mark.slow
 def test_a_process_that_a_failure_has_spoilt_gets_no_further_test(lab: Lab) -> None:
     lab.add(*(instance(f"spoils-{letter}", "spoil") for letter in "abcd"), *many(8))
     assert lab.run_in_processes(jobs=1).json["verdicts"] == {"crash": 4, "pass": 8}

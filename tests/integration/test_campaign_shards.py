@@ -192,6 +192,7 @@ def top(lab: Lab, *arguments: str) -> Outcome:
     return lab.opera("top", *arguments)
 
 
+@pytest.mark.slow
 def test_a_running_campaign_says_how_it_stands_and_a_finished_one_what_it_cost(lab: Lab) -> None:
     lab.add(*(instance(f"slow-{number}", "slow") for number in range(60)), instance("raise", "raise"))
     process = lab.start("--compiler", "fake", "--frontend", "fake", "-j", "2", "--json")

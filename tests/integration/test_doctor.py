@@ -73,6 +73,7 @@ def test_a_worker_is_started_once_for_all_routes_from_a_library(lab: Lab) -> Non
     assert len({event.pid for event in compiled}) == 1
 
 
+@pytest.mark.slow
 def test_libraries_with_the_same_environment_share_the_worker_of_a_compiler(lab: Lab) -> None:
     entries = examine(lab, "fake-paired").json["adapters"]
     assert [(entry["frontend"], entry["route"], entry["library"], entry["state"]) for entry in entries] == [
@@ -86,6 +87,7 @@ def test_libraries_with_the_same_environment_share_the_worker_of_a_compiler(lab:
     assert len(set(compiled)) == 1
 
 
+@pytest.mark.slow
 def test_a_route_that_fails_only_beside_another_library_passes_alone(lab: Lab) -> None:
     outcome = examine(lab, "fake-estranged")
     assert outcome.code == 0

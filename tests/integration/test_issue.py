@@ -77,6 +77,7 @@ def test_a_crash_of_onnx_runtime_in_its_own_form(place: Path) -> None:
     assert str(place) not in text
 
 
+@pytest.mark.slow
 def test_a_wrong_result_of_openvino_in_its_own_form(place: Path) -> None:
     written = opera("issue", finding(place, "openvino"), cwd=place)
     assert written.returncode == 0, written.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from fake.harness import Lab, instance, marked
+from parameters import quick
 
 from opera.workers import processes, supervision
 from opera.workers.supervision import clear, working_folder
@@ -101,9 +102,7 @@ def test_a_daemon_without_any_environment_is_gone_when_an_extraction_ends(extrac
     assert extraction.scratch() == []
 
 
-@pytest.mark.parametrize(
-    "how", [signal.SIGKILL, signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT))]
-)
+@pytest.mark.parametrize("how", quick([signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]))
 def test_an_extraction_that_is_ended_leaves_no_process_and_no_folder(extraction: Extraction, how: signal.Signals) -> None:
     process = extraction.under_way()
     process.send_signal(how)

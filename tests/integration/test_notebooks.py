@@ -92,9 +92,8 @@ def test_nothing_of_the_machine_is_kept(name: str) -> None:
     assert not re.search(r"[\"' ](/\w+/|[A-Z]:\\)", text.replace("/svg", "").replace("</", ""))
 
 
-@pytest.mark.parametrize(
-    "name", ["paper-table", *(pytest.param(each, marks=pytest.mark.slow) for each in ("ablation", "campaigns", "growth"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["paper-table", "ablation", "campaigns", "growth"])
 def test_a_fresh_run_gives_the_values_that_are_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPERA_NOTEBOOK_SEEDS", "1")
     monkeypatch.setenv("OPERA_NOTEBOOK_CAMPAIGNS", FEW)

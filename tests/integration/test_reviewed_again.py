@@ -64,6 +64,7 @@ def test_only_the_review_runs_again(lab: Lab, monkeypatch: pytest.MonkeyPatch, b
     assert _compilations(lab) == runs
 
 
+@pytest.mark.slow
 def test_a_compiler_runs_again_where_the_cache_lost_its_outputs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(_REVIEW, "1")
     lab.run_in_processes(extra_path=lab.folder)

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from parameters import quick
 from reporting import fill, relu, result
 
 from opera.cli import command
@@ -64,7 +65,7 @@ def typed(line: str) -> list[str]:
     return os.fsdecode(subprocess.run(["bash", "-c", program], capture_output=True, check=True).stdout).split("\0")[:-1]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, NAMES[0], NAMES[-1]))
 def test_printed_commands_can_be_typed(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     filled(name)
     there = sorted(folder.iterdir())
@@ -202,7 +203,7 @@ def test_ordinary_text_is_no_code(text: str) -> None:
     assert inline(text) == text
 
 
-@pytest.mark.parametrize("owner", ["tvm", "openvino", "onnxruntime", "inductor", "iree", "someone"])
+@pytest.mark.parametrize("owner", quick(["tvm", "openvino", "onnxruntime", "inductor", "iree", "someone"]))
 def test_an_issue_mentions_nobody_and_links_only_to_the_specification(folder: Path, capsys: pytest.CaptureFixture[str], owner: str) -> None:
     filled("ws")
     detail = {"failure": {"type": MARKUP, "bases": [], "message": f"{MARKUP}\n```\n{MARKUP}", "frames": []}, "log": f"```\n````\n{MARKUP}"}

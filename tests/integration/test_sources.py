@@ -235,6 +235,7 @@ say('{"calls": {"fake": 10}}')
 """
 
 
+@pytest.mark.slow
 def test_hosts_that_get_on_are_replaced_for_as_long_as_it_takes(tmp_path: Path, plug: Any) -> None:
     plug(Script(MANY_ENTRIES.replace("NUMBER", "60").replace("EVERY", "2")))
     items = run(tmp_path, sources=["fake"])

@@ -183,6 +183,7 @@ def test_every_file_of_the_suite_is_run_and_no_other(whole: Whole) -> None:
     assert whole.seen.summary.files == 8
 
 
+@pytest.mark.slow
 def test_outcomes_are_those_of_plain_pytest(whole: Whole) -> None:
     facts = {item.entry: dict(item.facts["outcomes"]) for item in whole.seen.items if isinstance(item, FileEnded)}
     name = "deep/er/test_outcomes.py"

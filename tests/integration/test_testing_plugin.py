@@ -409,6 +409,7 @@ def test_the_rfc_holds(suite: Suite, text: str, expected: dict[str, int], listed
     assert listed is None or sorted(names(result)) == sorted(listed)
 
 
+@pytest.mark.slow
 def test_values_are_freed_after_their_last_user(suite: Suite) -> None:
     outcomes(
         suite.run("""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from commands import run
 from fake.harness import Lab, instance
+from parameters import quick
 
 CORPUS = {"works": "pass", "crashes": "raise", "lies": "lie-value", "declines_models_of_this_long_name": "decline"}
 """Commands and what they print tables of, with `{0}` and `{1}` for campaigns."""
@@ -47,7 +48,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return made
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 120])
+@pytest.mark.parametrize("width", quick([60, 80, 100, 120]))
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_table_is_as_wide_as_the_terminal(lab: Lab, name: str, width: int) -> None:
     campaigns = [each["id"] for each in lab.opera("ls", "--json").json["campaigns"]]

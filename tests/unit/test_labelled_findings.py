@@ -30,6 +30,7 @@ def test_a_rule_is_needed_and_joins_more_than_it_spoils(name: str) -> None:
     assert WORTH[name].pays
 
 
+@pytest.mark.slow
 def test_the_page_has_the_rules_and_their_figures() -> None:
     """`python benchmarks/bench_merge_rules.py --write` brings it up to date."""
     page = BENCH.PAGE.read_text(encoding="utf-8")

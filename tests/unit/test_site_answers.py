@@ -23,6 +23,7 @@ ENTRIES = SUPPORT.findings_document(SITE.findings())["findings"]
 DOCUMENT = SUPPORT.support_document(FOUND)
 
 
+@pytest.mark.slow
 def test_the_counts_are_those_of_the_campaigns() -> None:
     assert FOUND
     for place, each in enumerate(FOUND):

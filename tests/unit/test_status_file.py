@@ -79,6 +79,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(item, (*path, key))
 
 
+@pytest.mark.slow
 def test_wherever_a_value_is_of_another_type_it_is_refused_or_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chance = random.Random(0)
     wrong: list[Any] = [None, True, -1, 1.5, "text", [], {}, [None], {"a": None}, [[]], 10**30, "\x1b]52;c;AAAA\x07[/red]"]

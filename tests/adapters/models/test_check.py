@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from parameters import quick
 
 from opera.errors import UserError
 from opera.extensions.models import api
@@ -91,8 +92,8 @@ def test_a_sound_compiler_is_right_everywhere(check: Check) -> None:
     assert found["compilations"] == 2
 
 
-@pytest.mark.parametrize("factor", [1.1, 1.0003])
-@pytest.mark.parametrize(("operator", "names"), [("Gemm", ["head"]), ("Relu", ["relu1"]), ("Softmax", ["softmax"])])
+@pytest.mark.parametrize("factor", quick([1.0003, 1.1]))
+@pytest.mark.parametrize(("operator", "names"), quick([("Gemm", ["head"]), ("Relu", ["relu1"]), ("Softmax", ["softmax"])]))
 def test_a_wrong_operator_is_named_however_small_its_fault_is(check: Check, factor: float, operator: str, names: list[str]) -> None:
     code, found, states = check({"operator": operator, "factor": factor})
     assert code == 1
@@ -124,6 +125,7 @@ def test_a_ci_gets_a_case_for_each_node_and_one_for_the_whole_model(check: Check
     assert failed["1 Relu relu1"].startswith("wrong (")
 
 
+@pytest.mark.slow
 def test_a_model_of_2018_whose_weights_are_inputs_too_is_checked(tmp_path: Path) -> None:
     old = onnx.load(convolutional(tmp_path))
     old.ir_version = 3
@@ -182,9 +184,9 @@ def test_a_module_of_pytorch_is_exported_and_the_export_is_checked_too(tmp_path:
     ("name", "reason"),
     [
         ("mine:noise", "computes other results each time"),
-        ("mine:text", "return (module, args) or (module, args, kwargs)"),
-        ("mine:none", "mine has no function 'none'"),
-        ("other:net", "other cannot be imported"),
+        pytest.param("mine:text", "return (module, args) or (module, args, kwargs)", marks=pytest.mark.slow),
+        pytest.param("mine:none", "mine has no function 'none'", marks=pytest.mark.slow),
+        pytest.param("other:net", "other cannot be imported", marks=pytest.mark.slow),
         ("gone.onnx", "does not exist; name an .onnx or a .keras file, or module:function"),
     ],
 )
@@ -202,6 +204,7 @@ def test_a_file_of_keras_is_exported(tmp_path: Path) -> None:
     assert (done.code, done.json["exported"]["state"]) == (0, "right")
 
 
+@pytest.mark.slow
 def test_outputs_that_nothing_uses_are_not_asked_for(tmp_path: Path) -> None:
     """Up to opset 9 the mask of a Dropout is of floats, and OpenVINO gives truth values; a model that leaves it out works."""
     nodes = [helper.make_node("Dropout", ["x"], ["d", "mask"], name="dropout"), helper.make_node("Relu", ["d"], ["y"], name="relu")]
@@ -276,6 +279,7 @@ def test_a_model_that_draws_numbers_has_no_true_result(tmp_path: Path) -> None:
     assert "draws random numbers in RandomNormalLike" in said
 
 
+@pytest.mark.slow
 def test_a_graph_inside_of_a_node_is_checked_with_the_whole_model(tmp_path: Path) -> None:
     """The branches read a weight and a value of the graph around them."""
     branches = [
@@ -315,7 +319,7 @@ def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_pat
     assert found.json["new_findings"] == 1
 
 
-@pytest.mark.parametrize("compiler", ["openvino", pytest.param("tvm", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiler", quick(["openvino", "tvm"]))
 def test_a_step_of_a_quantised_model_is_no_fault(tmp_path: Path, compiler: str) -> None:
     """Rounding to 256 steps makes a whole step of the last bit of a float, in a few of many thousand elements."""
     nodes, weights, value = [], [], "x"

@@ -103,7 +103,7 @@ def test_a_backend_of_which_nothing_was_compared_is_no_success(tmp_path: Path, m
     ("arguments", "suite", "message"),
     [
         ((), SUITE, "name the backends of the suite"),
-        (("--opidiff-backend", "nothing"), SUITE, "nothing"),
+        pytest.param(("--opidiff-backend", "nothing"), SUITE, "nothing", marks=pytest.mark.slow),
         (("--opidiff-backend", "onnxruntime"), "tests: [{id: a}]\n", "s.yaml:1:9: test a: a test needs the field 'op'"),
     ],
 )

@@ -94,7 +94,7 @@ def run(folder: Path, *arguments: str) -> Ran:
     (folder / "own").mkdir()
     (folder / "own" / "net.py").write_text(NET)
     outputs = ["--csv", str(folder / "r.csv"), "--junit", str(folder / "r.xml")]
-    code = guarded(command, ["run", str(folder / "s.yaml"), "--workspace", str(folder / "ws"), "-j", "2", "-q", *outputs, *arguments])
+    code = guarded(command, ["run", str(folder / "s.yaml"), "--workspace", str(folder / "ws"), "-j", "1", "-q", *outputs, *arguments])
     with (folder / "r.csv").open() as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     return Ran(code, rows, folder)

@@ -173,6 +173,7 @@ def test_a_relax_module_is_inserted_and_mutated(tmp_path: Path) -> None:
     assert (refused.returncode, "block.json: " in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
 
 
+@pytest.mark.slow
 def test_mutants_of_a_model_are_programs_and_what_is_no_model_is_refused(tmp_path: Path) -> None:
     onnx.save(onnx.parser.parse_model(_BLOCK), tmp_path / "block.onnx")
     made = opera("fuzz", "mutate", "block.onnx", "mutants.jsonl", "-n", "12", "--record", "--json", cwd=tmp_path)

@@ -12,12 +12,15 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from parameters import quick
 
 from opera.extensions.stablehlo.interpreter import elementwise
 from opera.extensions.stablehlo.interpreter.element import Element, Float, converted, element, stored_element
 from opera.extensions.stablehlo.types import element_type
 from tests.float_formats import FORMATS, Exact, Format
 
+FEW = ("f4E2M1FN", "f8E4M3FN", "bf16")
+"""Formats of the quick tests: without and with infinities, and one with more codes than are tried."""
 PAIRS = 60
 """Pairs of codes that are drawn, beside those of special codes."""
 
@@ -166,7 +169,7 @@ BINARY: dict[str, tuple[Callable[[Element, Element], Element], Rule]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", quick(FORMATS, *FEW))
 @pytest.mark.parametrize("operation", BINARY)
 def test_arithmetic_is_exact_and_rounded_once(operation: str, name: str) -> None:
     function, rule = BINARY[operation]
@@ -222,7 +225,7 @@ def applied(name: str, value: Element) -> Element:
     return value.applied(elementwise._ELEMENTARY[name])
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", quick(FORMATS, *FEW))
 @pytest.mark.parametrize("operation", UNARY)
 def test_functions_of_one_number_are_exact_and_rounded_once(operation: str, name: str) -> None:
     function, rule = UNARY[operation]
@@ -234,8 +237,8 @@ def test_functions_of_one_number_are_exact_and_rounded_once(operation: str, name
                 assert exact(function(of_code(name, code))) == wanted, (code, wanted)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("target", FORMATS)
+@pytest.mark.parametrize("name", quick(FORMATS, *FEW))
+@pytest.mark.parametrize("target", quick(FORMATS, *FEW))
 def test_conversions_round_once(name: str, target: str) -> None:
     source, format = FORMATS[name], FORMATS[target]
     with np.errstate(all="ignore"):
@@ -245,7 +248,7 @@ def test_conversions_round_once(name: str, target: str) -> None:
                 assert exact(converted(of_code(name, code), element_type(target))) == wanted, (code, wanted)
 
 
-@pytest.mark.parametrize("target", FORMATS)
+@pytest.mark.parametrize("target", quick(FORMATS, *FEW))
 def test_integers_become_the_nearest_number(target: str) -> None:
     drawn = random.Random(target)
     numbers = [*range(-300, 300), *(sign * ((1 << place) + step) for sign in (1, -1) for place in range(8, 63) for step in (-1, 0, 1))]
@@ -255,7 +258,7 @@ def test_integers_become_the_nearest_number(target: str) -> None:
         assert exact(converted(value, element_type(target))) == FORMATS[target].nearest(Fraction(number), False), number
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", quick(FORMATS, *FEW))
 def test_the_nearest_number_with_fewer_bits(name: str) -> None:
     """`reduce_precision`: the mantissa is rounded where it stands; then what needs more bits of the exponent is infinite, or zero."""
     format = FORMATS[name]
@@ -284,7 +287,7 @@ def exponent_of(size: Fraction) -> int:
     return found if Fraction(2) ** found <= size else found - 1
 
 
-@pytest.mark.parametrize("name", [*FORMATS, "f8E8M0FNU"])
+@pytest.mark.parametrize("name", quick([*FORMATS, "f8E8M0FNU"], *FEW))
 def test_the_total_order_is_that_of_the_numbers(name: str) -> None:
     codes = range(256) if name == "f8E8M0FNU" else codes_of(name)
     finite = [of_code(name, code) for code in codes]
@@ -329,7 +332,7 @@ INTEGERS: dict[str, tuple[Callable[..., Element], Callable[[int, int, int], int]
 }
 
 
-@pytest.mark.parametrize("name", ["i2", "ui2", "i4", "ui4", "i8", "ui8", "i16", "ui32", "i64", "ui64"])
+@pytest.mark.parametrize("name", quick(["i2", "ui2", "i4", "ui4", "i8", "ui8", "i16", "ui32", "i64", "ui64"], "i4", "ui64"))
 @pytest.mark.parametrize("operation", INTEGERS)
 def test_integers_wrap_around(operation: str, name: str) -> None:
     function, rule = INTEGERS[operation]

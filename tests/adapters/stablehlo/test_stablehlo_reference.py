@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from parameters import quick
 
 from opera.cli.options import guarded
 from opera.extensions.stablehlo.cli.stablehlo import command
@@ -56,16 +57,18 @@ def test_results_are_printed_for_inputs_as_text_and_as_arrays(tmp_path: Path, ca
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        ((), "takes 2 inputs, not 0"),
-        (("--args", "not_array"), "no array of dense constants"),
-        (("--args", "[4.0 : f32]"), "no array of dense constants"),
-        (("--args", "[dense<1> : tensor<2xi32>]"), "takes 2 inputs, not 1"),
-        (("--args", "[dense<1> : tensor<2xi32>, dense<1> : tensor<3xi32>]"), "input 1 of @main is tensor<2xi32>, not tensor<3xi32>"),
-        (("--args", "[dense<1> : tensor<2xi32>, dense<1.0> : tensor<2xf32>]"), "input 1 of @main is tensor<2xi32>, not tensor<2xf32>"),
-        (("--args", "[dense<1> : tensor<2xi32>, dense<1.5> : tensor<2xi32>]"), "an input is no constant"),
-        (("--function", "other"), "no function 'other'; choose one of: main"),
-    ],
+    quick(
+        [
+            ((), "takes 2 inputs, not 0"),
+            (("--args", "not_array"), "no array of dense constants"),
+            (("--args", "[4.0 : f32]"), "no array of dense constants"),
+            (("--args", "[dense<1> : tensor<2xi32>]"), "takes 2 inputs, not 1"),
+            (("--args", "[dense<1> : tensor<2xi32>, dense<1> : tensor<3xi32>]"), "input 1 of @main is tensor<2xi32>, not tensor<3xi32>"),
+            (("--args", "[dense<1> : tensor<2xi32>, dense<1.0> : tensor<2xf32>]"), "input 1 of @main is tensor<2xi32>, not tensor<2xf32>"),
+            (("--args", "[dense<1> : tensor<2xi32>, dense<1.5> : tensor<2xi32>]"), "an input is no constant"),
+            (("--function", "other"), "no function 'other'; choose one of: main"),
+        ]
+    ),
 )
 def test_wrong_inputs_are_the_users_mistake(arguments: tuple[str, ...], message: str, tmp_path: Path, capfd: Capture) -> None:
     program = tmp_path / "add.mlir"
@@ -78,18 +81,20 @@ def test_wrong_inputs_are_the_users_mistake(arguments: tuple[str, ...], message:
 
 @pytest.mark.parametrize(
     ("text", "line", "code"),
-    [
-        ("\nhello", 2, 2),
-        ("func.func @a() {\n  %0 = tosa.abs %1 : tensor<2xf32>\n  return\n}", 2, 2),
-        ('func.func @a() {\n  %0 = "tosa.abs"() : () -> tensor<2xf32>\n  return\n}', 2, 2),
-        ("// -----\nfunc.func @a(%0: tensor<2xf32>) {\n  %1 = stablehlo.add %0, %0 : tensor<3xf32>\n  return\n}", 3, 2),
-        (f"{CONSTANT}  check.expect_eq_const %0, [1] : tensor<i8>\n  return\n}}", 3, 2),
-        (f"{CONSTANT}  check.expect_eq_const %0, dense<1> : tensor<i4>\n  return\n}}", 3, 2),
-        (f"{CONSTANT}  check.expect_almost_eq_const %0, dense<1> : tensor<i8>\n  return\n}}", 3, 2),
-        (f"{CONSTANT}  check.expect_close %0, %0 : tensor<i8>, tensor<i8>\n  return\n}}", 3, 2),
-        ("func.func @a() {\n  return\n}", 0, 4),
-        ("", 0, 4),
-    ],
+    quick(
+        [
+            ("\nhello", 2, 2),
+            ("func.func @a() {\n  %0 = tosa.abs %1 : tensor<2xf32>\n  return\n}", 2, 2),
+            ('func.func @a() {\n  %0 = "tosa.abs"() : () -> tensor<2xf32>\n  return\n}', 2, 2),
+            ("// -----\nfunc.func @a(%0: tensor<2xf32>) {\n  %1 = stablehlo.add %0, %0 : tensor<3xf32>\n  return\n}", 3, 2),
+            (f"{CONSTANT}  check.expect_eq_const %0, [1] : tensor<i8>\n  return\n}}", 3, 2),
+            (f"{CONSTANT}  check.expect_eq_const %0, dense<1> : tensor<i4>\n  return\n}}", 3, 2),
+            (f"{CONSTANT}  check.expect_almost_eq_const %0, dense<1> : tensor<i8>\n  return\n}}", 3, 2),
+            (f"{CONSTANT}  check.expect_close %0, %0 : tensor<i8>, tensor<i8>\n  return\n}}", 3, 2),
+            ("func.func @a() {\n  return\n}", 0, 4),
+            ("", 0, 4),
+        ]
+    ),
 )
 def test_a_text_that_is_no_test_is_reported_with_its_line(text: str, line: int, code: int, tmp_path: Path, capfd: Capture) -> None:
     program = tmp_path / "bad.mlir"

@@ -24,6 +24,8 @@ from opera.extensions.generators.docter.constraints import ParameterConstraint, 
 from opera.extract.description import INSTRUMENTATION
 from opera.instance import Argument, DType, Instance, Kind, Outcome, Tensor, decode_instance, encode_instance
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 3), (2, 5), (5, 2), (4, 4)])
 def test_an_assignment_is_the_best_of_all(rows: int, columns: int) -> None:

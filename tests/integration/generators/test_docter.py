@@ -294,6 +294,7 @@ def test_constraints_of_a_file_are_obeyed(tmp_path: Path) -> None:
     assert sum(len(tensor.shape) == 2 for tensor in tensors) > len(tensors) / 2
 
 
+@pytest.mark.slow
 def test_an_api_without_a_valid_call_is_counted(tmp_path: Path) -> None:
     run = host(tmp_path, "--only=torch.Tensor.crow_indices")
     assert [line["dropped"] for line in run.lines if "dropped" in line] == ["no-sample:NoValidCall"]

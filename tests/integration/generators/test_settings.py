@@ -107,6 +107,7 @@ def test_schemas_signatures_and_documentation_say_what_there_is(run: Run) -> Non
     assert "call mode='nearest-exact'" in run.made("torch.nn.functional.interpolate")
 
 
+@pytest.mark.slow
 def test_mixtures_of_dtypes_and_python_numbers_are_made(run: Run) -> None:
     found = run.made("torch.add")
     mixed = [argument.value.dtype for argument in found["dtype of other=int8"].call]  # type: ignore[union-attr]

@@ -44,6 +44,7 @@ def causes(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
     return {row["api"].removeprefix("fake."): (row["reason"], row["exception"]) for row in document["causes"]}
 
 
+@pytest.mark.slow
 def test_what_misbehaves_costs_itself_only_and_is_listed_with_its_cause(lab: Lab) -> None:
     bad = {name: returned(name, name) for name in ("rejects", "decline", "segfault", "hang", "exit-3", "panic", "sys-exit", "leak")}
     lab.add(*(returned("fine", number=number) for number in range(150)), *bad.values())

@@ -240,6 +240,7 @@ def test_a_damaged_file_is_named(content: bytes, tmp_path: Path) -> None:
         read_recorded(file)
 
 
+@pytest.mark.slow
 def test_a_cut_file_is_not_taken_for_a_shorter_campaign(tmp_path: Path) -> None:
     lines = gzip.decompress(CAMPAIGNS[0].read_bytes()).splitlines(keepends=True)
     file = tmp_path / "campaign.jsonl.gz"

@@ -94,6 +94,7 @@ def test_an_order_that_is_none_is_refused_in_one_line(reader: Path, change: obje
     assert (outcome.code, message in outcome.stderr) == (2, True), outcome.stderr
 
 
+@pytest.mark.slow
 def test_a_compiler_is_tested_in_the_order_of_the_strategy(reader: Path) -> None:
     assert opera(reader, "import", str(ROOT / "corpora" / "samples" / "onnx.jsonl")).code == 0
     assert "ranked by smallest-first" in opera(reader, *COMMANDS[2]).stdout

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from parameters import quick
 
 from opera.cli import command
 from opera.cli.options import guarded
@@ -100,7 +101,7 @@ WRONG_IN_JAXLIB = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_IN_JAXLIB)
+@pytest.mark.parametrize("name", quick(WRONG_IN_JAXLIB))
 def test_what_jaxlib_has_wrong_is_folded_by_the_readable_interpreter_alone(name: str, tmp_path: Path, capfd: Capture) -> None:
     body, right = WRONG_IN_JAXLIB[name]
     type = right.rpartition(" ")[2]
@@ -140,7 +141,7 @@ RESOURCE = """func.func @main() -> tensor<2xf32> {
 """
 
 
-@pytest.mark.parametrize("interpreter", ["reference", "readable"])
+@pytest.mark.parametrize("interpreter", quick(["reference", "readable"]))
 def test_constants_whose_values_are_not_read_are_refused_with_their_line(interpreter: str, tmp_path: Path, capfd: Capture) -> None:
     """jaxlib's interpreter gives memory that nothing was written to as the result."""
     (tmp_path / "a.mlir").write_text(RESOURCE)

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from parameters import quick
 
 from opera.compilers.adapter import Adapter, Route
 from opera.extensions.suites import plain
@@ -139,7 +140,7 @@ def ran(folder: Path, *options: str, **variables: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("mode", ["prepend", pytest.param("importlib", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", quick(["prepend", "importlib"]))
 def test_a_suite_runs_below_a_hostile_conftest(place: Callable[..., Path], mode: str) -> None:
     folder = place(
         made("good", SQUARE),
@@ -156,6 +157,7 @@ def test_a_suite_runs_below_a_hostile_conftest(place: Callable[..., Path], mode:
     assert len(ran(folder, "-m", "nightly")) == 5
 
 
+@pytest.mark.slow
 def test_a_dying_test_fails_strictly_in_a_child_process(place: Callable[..., Path]) -> None:
     folder = place(
         *(made(name, text, failure) for name, (text, failure) in DIES.items()),
@@ -170,6 +172,7 @@ def test_a_dying_test_fails_strictly_in_a_child_process(place: Callable[..., Pat
     assert "ZeroDivisionError" in found["test_otherwise_00000000"]
 
 
+@pytest.mark.slow
 def test_a_mark_follows_the_results(place: Callable[..., Path]) -> None:
     folder = place(made("good", "model = lambda x: x"), made("mended", SQUARE, WRONG), made("other", "model = lambda x: 1 / 0", WRONG))
     ran(folder)
@@ -207,6 +210,7 @@ def test_an_absent_compiler_is_a_skip_with_its_reason(place: Callable[..., Path]
     assert "could not import 'a_compiler_that_is_not_there'" in " ".join(found.values())
 
 
+@pytest.mark.slow
 def test_a_compiler_that_lacks_a_part_of_its_own_is_no_skip(place: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     template = FakeAdapter.reproducer["fake"].replace("import json", "import sources_of_a_compiler")
     monkeypatch.setattr(FakeAdapter, "reproducer", {"fake": template})
@@ -220,7 +224,7 @@ def test_a_compiler_that_lacks_a_part_of_its_own_is_no_skip(place: Callable[...,
     assert "No module named 'sources_of_a_compiler.built'" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("limit", [80, 88, 100, 140])
+@pytest.mark.parametrize("limit", quick([80, 88, 100, 140]))
 @pytest.mark.parametrize("with_targets", [False, True])
 def test_ruff_is_content(place: Callable[..., Path], limit: int, with_targets: bool) -> None:
     abort, failure = DIES["abort"]

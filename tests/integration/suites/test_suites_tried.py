@@ -86,6 +86,7 @@ def test_many_tests_run_in_several_processes(trial: Callable[..., Tried]) -> Non
     assert len(trial(*tests).kept) == 40
 
 
+@pytest.mark.slow
 def test_a_failure_that_depends_on_memory_that_nobody_wrote_is_not_strict(trial: Callable[..., Tried]) -> None:
     text = "model = lambda x: np.array(float(np.empty(10**5, np.uint8)[-9]))"
     tried = trial(KNOWN, made("unwritten", text, WRONG))
@@ -111,6 +112,7 @@ def test_an_absent_library_is_said(trial: Callable[..., Tried]) -> None:
     assert "no_such_library" in why
 
 
+@pytest.mark.slow
 def test_a_failure_without_a_message_needs_no_second_run(trial: Callable[..., Tried]) -> None:
     dies = made("dies", "model = lambda x: __import__('os').abort()", Failure("ChildProcessError", "SIGABRT", in_child=True))
     assert names(trial(dies)) == ["dies"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from parameters import quick
 
 from opera.extensions.opidiff import fields, loading, suite, tree
 from opera.extensions.opidiff.companion import companions
@@ -173,7 +174,7 @@ COSTLY = {
 }
 
 
-@pytest.mark.parametrize("name", COSTLY)
+@pytest.mark.parametrize("name", quick(COSTLY, *list(COSTLY)[-2:]))
 def test_what_costs_too_much_is_an_error_with_its_place(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = 0
     made = suite.TestCase
@@ -201,6 +202,7 @@ def test_steps_grow_with_what_is_made_and_not_with_how_it_is_written(tmp_path: P
     assert steps(100) * 8 < steps(1_000) < steps(100) * 12
 
 
+@pytest.mark.slow
 def test_many_errors_and_many_warnings_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compared = 0
     before = fields.nearest
