@@ -163,6 +163,8 @@ class Adapter:
     housekeeping: ClassVar[Mapping[str, str]] = {}
     """Environment variables of its worker, and of scripts, that decide no result: threads, caches, noise. `{cache}` in a value stands for
     a folder that it may write to."""
+    optional: ClassVar[tuple[str, ...]] = ()
+    """Libraries that its package imports wherever they are installed, and needs for routes from PyTorch alone."""
     project: ClassVar[tuple[str, ...]] = ()
     """Prefixes of modules and parts of file paths that belong to the compiler: the importer is found by them."""
     levels: ClassVar[tuple[str, ...]] = ()

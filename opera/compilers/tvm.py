@@ -112,6 +112,7 @@ class TvmAdapter(Adapter):
     test_tolerances = {"onnx": (1e-5, 1e-7), "pytorch": (1e-5, 1e-5)}  # tests/python/relax/test_frontend_*.py
     python_frontend = (FRONTEND,)
     housekeeping = {"TVM_NUM_THREADS": "1"}
+    optional = ("torch",)  # which is two thirds of the time to import TVM
     unsupported = (
         UnsupportedRule(("NotImplementedError",), "not-implemented", module="tvm."),
         UnsupportedRule(("AssertionError",), "no-converter", pattern=r"^Unsupported function types "),

@@ -7,8 +7,8 @@ import json
 import operator
 import sys
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -68,7 +68,8 @@ class CompilerWorker:
     def ready(self) -> Message:
         module, _, attribute = str(self._options["adapter"]).partition(":")
         self._factory: type[Adapter] = getattr(importlib.import_module(module), attribute)
-        versions = self._at_level(None)
+        with _without(() if self._options["decomposes"] or self._options["builds"] else self._factory.optional):
+            versions = self._at_level(None)
         chebyshev = self._options.get("chebyshev")
         self._policy = Policy(dict(self._factory.computes_as), chebyshev)
         remarks = torch_tables.keep() if self._options["decomposes"] else []
@@ -244,6 +245,18 @@ class CompilerWorker:
     def _module(self, instance: Instance, request: Compile) -> Any:
         """The live module, rebuilt from the template in this process."""
         return self._template(instance.library).build(instance, request.key, request.seed)
+
+
+@contextmanager
+def _without(libraries: Iterable[str]) -> Iterator[None]:
+    """Lets none of *libraries* be imported for the first time."""
+    absent = [each for each in libraries if each not in sys.modules]
+    cast("dict[str, Any]", sys.modules).update(dict.fromkeys(absent))
+    try:
+        yield
+    finally:
+        for each in absent:
+            del sys.modules[each]
 
 
 def _imported(versions: Mapping[str, str]) -> str:

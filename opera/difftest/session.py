@@ -84,6 +84,7 @@ class SubjectSession:
             return self._one(step.worker, to_json(step.request))
 
         self.pool.limit_stages(max(_FIRST_STAGE, self._settings.timeout))
+        self.pool.prepare(WorkerKind.LIBRARY, WorkerKind.COMPILER)
         judgements = [drive(difftest, difftest.begin(test), ask) for test in tests]
         self.pool.limit_stages(self._settings.timeout)
         for test, judgement in zip(tests, judgements, strict=True):

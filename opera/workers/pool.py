@@ -126,6 +126,11 @@ class WorkerPool:
         """Makes every later task of *role* run in a newly started process."""
         self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)
 
+    def prepare(self, *roles: WorkerKind) -> None:
+        """Starts a worker of each of *roles* at the same time, as far as there are slots."""
+        for role in roles[: self.free_slots]:
+            self._start(role)
+
     def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle worker of *role*. Without one, starts one, and returns False: the caller offers the job again.
 

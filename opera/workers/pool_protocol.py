@@ -110,6 +110,10 @@ class PoolProtocol(Protocol):
         """Makes every later task of *role* run in a newly started process."""
         ...
 
+    def prepare(self, *roles: WorkerKind) -> None:
+        """Starts a worker of each of *roles* at the same time, as far as there are slots: most of the time to start is imports."""
+        ...
+
     def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle worker of *role*; False if no worker is idle: then the caller offers the job again later."""
         ...

@@ -38,6 +38,7 @@ def test_the_sample_corpus_shows_a_bug_and_the_command_that_comes_next(tmp_path:
     assert shown["versions"]["products"] == "float32", "the precision is kept with the campaign"
 
 
+@pytest.mark.slow
 def test_a_campaign_that_was_stopped_is_continued_by_the_command_that_began_it(tmp_path: Path) -> None:
     run = ("run", "--compiler", "onnxruntime", "--frontend", "onnx", "--cap", "1", "-k", "not pool", "--budget", "1s")
     opera(tmp_path, *run, "--samples", "--exit-zero")
@@ -46,6 +47,7 @@ def test_a_campaign_that_was_stopped_is_continued_by_the_command_that_began_it(t
     assert "  opera run --compiler onnxruntime --frontend onnx --cap 1 -k 'not pool'  continue this campaign" in said
 
 
+@pytest.mark.slow
 def test_a_campaign_without_a_finding_has_a_next_command_too(tmp_path: Path) -> None:
     run = ("run", "--samples", "--compiler", "onnxruntime", "--frontend", "onnx", "-k", "transpose or gather")
     ran = opera(tmp_path, *run)

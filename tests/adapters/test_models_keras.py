@@ -14,6 +14,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
+from parameters import quick
 
 from opera.arrays import to_bytes
 from opera.compilers.exporters import declined_by_exporter
@@ -146,7 +147,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["exported-program", "exported-program-decomposed", "torchscript"])
+@pytest.mark.parametrize("kind", quick(["exported-program", "exported-program-decomposed", "torchscript"]))
 @pytest.mark.parametrize("name", MODELS)
 def test_programs_of_pytorch_compute_what_the_reference_says(name: str, kind: str) -> None:
     built = model(MODELS[name])
@@ -170,6 +171,7 @@ def test_keras_own_onnx_export_computes_what_the_reference_says() -> None:
         same(session.run(None, dict(built.inputs)), built.reference())
 
 
+@pytest.mark.slow
 def test_what_keras_exports_is_the_exporters_where_it_is_no_onnx_model() -> None:
     """A mean over all axes is written with a node that lacks an input, unless an axis is named."""
     everything = model(function("ops.mean", Argument("x", tensor(X))))
@@ -206,6 +208,7 @@ def test_what_the_older_exporter_does_not_know_is_declined(instance: Instance, r
     assert declined_by_exporter("keras.onnx", describe(failed.value.__cause__ or failed.value)) == reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "instance",
     [

@@ -105,6 +105,7 @@ def test_an_index_that_is_not_there_leaves_nothing_to_compute_but_a_slip_of_the_
         result(marked, np.array([1]), np.array([0, 1], "float32"))
 
 
+@pytest.mark.slow
 def test_sizes_are_the_librarys_where_onnxs_inference_counts_other_windows() -> None:
     """PyTorch drops a last window that would begin in the padding; ONNX's inference does not, its evaluator and its runtime do."""
     program = torch.export.export(torch.nn.MaxPool2d(2, 2, 1, ceil_mode=True), (torch.arange(16.0).reshape(1, 1, 4, 4),))

@@ -18,7 +18,7 @@ from opera.models.template import Invalid
 from tests.instances import keras_call, tensor, torch_call
 from tests.written import SAMPLES, compared, difference, instances_of, template_for
 
-QUICK = {"onnx": 60, "pytorch": 30, "keras": 4, "tensorflow": 20}
+QUICK = {"onnx": 60, "pytorch": 15, "keras": 4, "tensorflow": 20}
 """Instances of each sample that the quick tests take (those of Keras are slow); the slow ones take 2,000 of the library's tests."""
 
 

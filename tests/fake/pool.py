@@ -117,6 +117,9 @@ class LocalPool:
 
     def never_copy(self, role: WorkerKind) -> None: ...
 
+    def prepare(self, *roles: WorkerKind) -> None:
+        """Starts nothing: a worker of this process starts when it gets a task."""
+
     def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
         if role.is_fresh or role not in self._workers or not self._workers[role].usable:
             self._workers[role] = _Worker(self._posts[role].spec)

@@ -238,6 +238,8 @@ def test_the_journal_tells_of_workers_results_and_findings_in_order(lab: Lab) ->
     events = [line["event"] for line in lines]
     assert (events[0], events[-1]) == ("campaign-starting", "campaign-ended")
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
+    starts = [(line["event"], line["role"]) for line in lines if line["event"] in ("worker-started", "worker-ready")]
+    assert starts[:2] == [("worker-started", "library"), ("worker-started", "compiler")], "one imports while the other does"
     lost = {(line["api"], line["cause"], line["detail"], line["stage"]) for line in lines if line["event"] == "worker-lost"}
     assert {("fake.abort", "signal", "SIGABRT", "load"), ("fake.fail-noisily", "signal", "SIGABRT", "load")} <= lost
     results = {line["api"]: line["verdict"] for line in lines if line["event"] == "result"}

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from parameters import quick
 
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
 from opera.store import Campaigns, Corpus
@@ -159,7 +160,7 @@ def test_without_a_reproducer_nothing_is_written_and_the_message_says_what_to_de
 
 
 @pytest.mark.parametrize(
-    ("attribute", "told"), [("message_noise = ('(',)", "message_noise"), ("reproducer = {'onnx': '{{ nothing }}'}", "reproducer")]
+    ("attribute", "told"), quick([("message_noise = ('(',)", "message_noise"), ("reproducer = {'onnx': '{{ nothing }}'}", "reproducer")])
 )
 def test_a_declaration_that_cannot_be_used_is_named(installed: Installed, findings: dict[str, str], attribute: str, told: str) -> None:
     module = installed.folder / "site" / "opera_onnx_reference.py"
@@ -174,6 +175,7 @@ def test_a_declaration_that_cannot_be_used_is_named(installed: Installed, findin
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.slow
 def test_an_environment_of_its_own_can_be_made_for_it(installed: Installed) -> None:
     rows = {row["name"]: row for row in installed.opera("env", "list")["environments"]}
     assert rows["onnx-reference"]["serves"] == ["compiler.onnx-reference"]

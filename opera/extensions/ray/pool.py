@@ -152,6 +152,9 @@ class RayPool:
         """Makes every later task of *role* run in a newly started process."""
         self._tell("never_copy", role.value)
 
+    def prepare(self, *roles: WorkerKind) -> None:
+        """Starts nothing: each station starts its workers when they are asked for."""
+
     def _tell(self, method: str, *arguments: object) -> None:
         """Tells every station, those of the future as well. Calls of one actor are done in their order."""
         self._settings.append((method, arguments))

@@ -241,6 +241,7 @@ def test_sizes_that_the_model_leaves_open_are_asked_for_by_name(tmp_path: Path) 
     assert "is not a size" in refused(tmp_path, str(convolutional(tmp_path)), "--size", "batch=two")
 
 
+@pytest.mark.slow
 def test_values_of_inputs_may_be_given(tmp_path: Path) -> None:
     model = convolutional(tmp_path)
     np.savez(tmp_path / "given.npz", x=np.ones((1, 3, 8, 8), np.float32))
@@ -258,9 +259,13 @@ def test_what_is_no_sound_model_is_refused_in_one_sentence(tmp_path: Path) -> No
         assert "is no model of ONNX" in refused(tmp_path, name)
     (tmp_path / "code.pt").write_bytes(b"")
     assert "may hold code" in refused(tmp_path, "code.pt")
+    assert "none.keras does not exist" in refused(tmp_path, "none.keras")
+
+
+@pytest.mark.slow
+def test_what_keras_cannot_load_is_refused_in_its_words(tmp_path: Path) -> None:
     (tmp_path / "model.keras").write_bytes(b"")
     assert "Keras cannot load model.keras" in refused(tmp_path, "model.keras")
-    assert "none.keras does not exist" in refused(tmp_path, "none.keras")
 
 
 def test_weights_that_are_missing_and_operators_of_others_are_named(tmp_path: Path) -> None:
@@ -319,6 +324,7 @@ def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_pat
     assert found.json["new_findings"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", quick(["openvino", "tvm"]))
 def test_a_step_of_a_quantised_model_is_no_fault(tmp_path: Path, compiler: str) -> None:
     """Rounding to 256 steps makes a whole step of the last bit of a float, in a few of many thousand elements."""

@@ -132,6 +132,7 @@ def test_recorded_instances_are_seeds_of_programs(tmp_path: Path) -> None:
     assert run["broken"] == {}
 
 
+@pytest.mark.slow
 def test_a_model_is_inserted_and_one_that_cannot_be_read_is_refused_with_the_place(tmp_path: Path) -> None:
     onnx.save(onnx.parser.parse_model(_BLOCK), tmp_path / "block.onnx")
     (tmp_path / "policy.toml").write_text('insert = "block.onnx"')

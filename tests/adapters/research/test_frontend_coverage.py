@@ -43,6 +43,7 @@ def test_tests_of_one_operator_run_different_statements_of_tvms_frontend(workspa
     assert frozenset.intersection(*found), "all of them run the statements that every model runs"
 
 
+@pytest.mark.slow
 def test_a_frontend_in_cpp_is_refused(workspace: Path, tmp_path: Path) -> None:
     name = campaign(workspace, "onnxruntime")
     done = opera("evaluate", "--campaign", name, "--record", str(tmp_path / "x.gz"), "--coverage", "--workspace", str(workspace))

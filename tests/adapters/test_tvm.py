@@ -1,0 +1,27 @@
+"""What TVM's worker imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+READY = """
+import sys
+from opera.difftest.compiler_worker import CompilerWorker
+
+CompilerWorker({"adapter": "opera.compilers.tvm:TvmAdapter", "cache": sys.argv[1], "decomposes": len(sys.argv) > 2, "builds": []}).ready()
+print("tvm" in sys.modules, "torch" in sys.modules)
+import torch
+print(torch.ones(1).sum().item())
+"""
+
+
+@pytest.mark.parametrize(("routes", "torch"), [((), False), pytest.param(("PyTorch's",), True, marks=pytest.mark.slow)])
+def test_torch_is_imported_for_routes_from_it_alone(routes: tuple[str, ...], torch: bool, tmp_path: Path) -> None:
+    """TVM imports torch wherever it is installed, which takes longer than all else."""
+    command = [sys.executable, "-W", "ignore", "-c", READY, str(tmp_path), *routes]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", str(torch), "1.0"]
