@@ -7,7 +7,7 @@ import json
 import operator
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -248,7 +248,7 @@ class CompilerWorker:
 
 
 @contextmanager
-def _without(libraries: Iterable[str]) -> Iterator[None]:
+def _without(libraries: Iterable[str]) -> Generator[None]:
     """Lets none of *libraries* be imported for the first time."""
     absent = [each for each in libraries if each not in sys.modules]
     cast("dict[str, Any]", sys.modules).update(dict.fromkeys(absent))

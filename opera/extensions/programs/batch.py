@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opera.atomic import append
+from opera.extensions.programs.cover import generator_of
 from opera.extensions.programs.document import encode
 from opera.extensions.programs.generate import Generated, ProgramGenerator
 from opera.extensions.programs.languages import drawn_from
@@ -38,6 +39,7 @@ class BatchCounts:
         retried: How often it was chosen in vain.
         known: How often a call was left out as the policy says.
         broken: Solvers that were switched off, with type and seed.
+        covered: Programs that have the operators that `cover` chose for them.
     """
 
     programs: int = 0
@@ -48,10 +50,12 @@ class BatchCounts:
     retried: Counter[str] = field(default_factory=Counter[str])
     known: Counter[str] = field(default_factory=Counter[str])
     broken: dict[str, str] = field(default_factory=dict[str, str])
+    covered: int = 0
 
     def add(self, other: BatchCounts) -> None:
         """Adds the counts of other programs."""
         self.programs += other.programs
+        self.covered += other.covered
         for mine, more in ((self.operators, other.operators), (self.asked, other.asked), (self.retried, other.retried)):
             mine.update(more)
         self.parameters |= other.parameters
@@ -134,7 +138,7 @@ def _compare(path: Path, line: bytes, policy: Policy, seed: int) -> None:
 
 
 def _generator(policy: Policy) -> ProgramGenerator:
-    return ProgramGenerator(policy, drawn_from(policy))
+    return generator_of(policy, drawn_from(policy))
 
 
 def _line(generated: Generated) -> bytes:
@@ -158,6 +162,7 @@ def _chunk(task: tuple[Policy, int, int]) -> tuple[bytes, BatchCounts]:
     counts.retried = found.too_large + found.undefined
     counts.known = found.known
     counts.broken = found.broken
+    counts.covered = found.covered
     return b"".join(lines), counts
 
 

@@ -45,7 +45,7 @@ from opera.extensions.programs.program import (
 )
 from opera.extensions.programs.symbols import with_symbols
 from opera.extensions.programs.types import IllTyped, TensorType, TupleType, Type, elements, tensors_in
-from opera.extensions.programs.values import ANY, Bounds, ProgramValue, drawn, to_tensor, type_of, within
+from opera.extensions.programs.values import ANY, Bounds, ProgramValue, drawn, plain, to_tensor, type_of, within
 
 _CONDITION = TensorType((), "bool")
 INSERTED = "(inserted)"
@@ -67,6 +67,7 @@ class GeneratorCounts:
         undefined: How often its result was not finite.
         known: How often its call was one of those that the policy leaves out.
         broken: What solvers did wrong, with type and seed; each was switched off for the rest of that program.
+        covered: How many programs have the operators that the policy's `cover` chose for them.
     """
 
     asked: Counter[str] = field(default_factory=Counter[str])
@@ -75,6 +76,7 @@ class GeneratorCounts:
     undefined: Counter[str] = field(default_factory=Counter[str])
     known: Counter[str] = field(default_factory=Counter[str])
     broken: dict[str, str] = field(default_factory=dict[str, str])
+    covered: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,12 @@ class Scope:
     def add(self, name: str, kind: Type) -> None:
         """Makes a variable visible."""
         self._names.setdefault(kind, []).append(name)
+
+    def take(self, other: Scope) -> None:
+        """Adds the variables and bindings of *other*."""
+        for kind, names in other._names.items():
+            self._names.setdefault(kind, []).extend(names)
+        self.bindings += other.bindings
 
     def visible(self, kind: Type) -> list[str]:
         """The variables of type *kind*."""
@@ -253,6 +261,7 @@ class ProgramGenerator:
         self._calls = self._number = self._memory = 0
         self._work = 0.0
         self._leaves_are_parameters = True
+        self._literal_share = self.policy.literal
 
     def _read(self, binding: Binding, value: ProgramValue, scope: Scope) -> None:
         """Adds a binding of another program."""
@@ -350,13 +359,15 @@ class ProgramGenerator:
         value = drawn(kind, bounds, self._numbers)
         if not self.policy.finite and bounds is ANY:
             value = self.special(value)
-        if self._leaves_are_parameters and self.random.random() >= self.policy.literal:
+        if self._leaves_are_parameters and self.random.random() >= self._literal_share:
             name = self._name("x")
             self._parameters.append(Parameter(name, kind))
             self._keep(name, kind, value)
             scope.add(name, kind)
             return name
         assert not isinstance(value, tuple)
+        if self.random.random() < self.policy.plain:
+            value = value if (number := plain(kind, bounds, self._numbers)) is None else number
         return self.bind(Constant(to_tensor(value)), kind, value, scope)
 
     def special(self, value: ProgramValue) -> ProgramValue:
@@ -403,11 +414,11 @@ class ProgramGenerator:
         self._calls += 1
         self._work += work
         self._memory += sum(memory)  # kept free for the arguments and the result, until they are there
-        names: list[str] = []
-        for each, share, need, size in zip(arguments, self.shares(fuel - 1, len(arguments)), needs, memory, strict=False):
-            self._memory -= size
-            names.append(self.expression(each, need, share, scope))
-        self._memory -= memory[-1]
+        names = self.operands(operator, arguments, needs, fuel - 1, scope)
+        self._memory -= sum(memory)
+        if names is None:
+            self._calls -= 1
+            return None
         try:
             value = operator.compute([self.array(name) for name in names], attributes)
             if type_of(value) != kind:
@@ -420,6 +431,13 @@ class ProgramGenerator:
             self.counts.undefined[operator.name] += 1
             return None
         return self.bind(Call(operator.name, tuple(names), attributes), kind, value, scope)
+
+    def operands(
+        self, operator: Operator, arguments: Sequence[TensorType], needs: Sequence[Bounds], fuel: int, scope: Scope
+    ) -> list[str] | None:
+        """A variable for each of the *arguments* of *operator*, within *needs*; None if there is none."""
+        drawn_ones = zip(arguments, self.shares(fuel, len(arguments)), needs, strict=True)
+        return [self.expression(each, need, share, scope) for each, share, need in drawn_ones]
 
     def _switched_off(self, operator: Operator, what: str, error: Exception) -> None:
         """Leaves *operator* out of the rest of the program, and keeps what it did wrong."""

@@ -22,12 +22,15 @@ class Policy:
 
     Attributes:
         operators: How many calls of operators a program has, about.
+        cover: How many operators in a row each program has that are chosen in turn, so that many programs have all: 2 for all ordered
+            pairs, 3 for all triples; 0 draws them as the weights say.
         language: `onnx`, `pytorch` or `relax`: only operators and dtypes that this language has are drawn.
         dtypes: Dtypes of the result and of parameters, each as often as it stands here.
         sizes: Sizes of dimensions, each as often as it stands here.
         rank: The largest number of dimensions of a result.
         reuse: The probability that an argument is a value that is there, if one has the type.
         literal: The probability that an argument without an operator is a literal and not a parameter.
+        plain: The probability that a literal is one number that optimisers look for: 0, 1, -1, 2, or one half.
         conditional: The probability that a value is chosen by an `if`.
         tuple: The probability that a value goes through a tuple.
         function: The probability that a value comes from a function of its own.
@@ -47,12 +50,14 @@ class Policy:
     """
 
     operators: int = 10
+    cover: int = 0
     language: str = "onnx"
     dtypes: tuple[str, ...] = ("float32", "float32", "float32", "float64", "int64", "int32", "bool")
     sizes: tuple[int, ...] = (1, 1, 2, 2, 3, 4, 5, 8)
     rank: int = 4
     reuse: float = 0.35
     literal: float = 0.2
+    plain: float = 0.3
     conditional: float = 0.0
     tuple: float = 0.05
     function: float = 0.0
@@ -102,6 +107,7 @@ SHIPPED: Mapping[str, Policy] = {
             6.0,
         ),
     ),
+    "pairs": Policy(operators=4, cover=2, literal=0.4, plain=0.6, sizes=(1, 1, 2, 2, 3, 4), tuple=0.0),
     "pytorch": Policy(language="pytorch"),
     "special-values": Policy(finite=False, dtypes=("float32", "float32", "float16", "float64")),
 }
@@ -111,7 +117,7 @@ _LARGEST = 10**15
 _LONGEST = 2**14
 """Longest dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
 _LIMITS = {"most_elements": 2**24, "most_work": MOST_WORK, "most_memory": 2**28}
-_SHARES = ("reuse", "literal", "conditional", "tuple", "function", "symbolic", "ill_typed", "inserted")
+_SHARES = ("reuse", "literal", "plain", "conditional", "tuple", "function", "symbolic", "ill_typed", "inserted")
 
 
 def policy_from(document: Mapping[str, object], operators: Sequence[str], languages: Sequence[str]) -> Policy:
@@ -203,6 +209,8 @@ def _check(policy: Policy, operators: Sequence[str], languages: Sequence[str]) -
             raise BadPolicy(f"{key!r} is from 1 to {most:,.0f}")
     if not 1 <= policy.operators <= 10_000:
         raise BadPolicy(f"'operators' is from 1 to 10,000, not {policy.operators}")
+    if not 0 <= policy.cover <= min(3, policy.operators):
+        raise BadPolicy(f"'cover' is from 0 to 3, and at most 'operators', not {policy.cover}")
     if not 0 <= policy.rank <= 5:
         raise BadPolicy(f"'rank' is from 0 to 5, not {policy.rank}")
     if min(policy.weights.values(), default=0) < 0:

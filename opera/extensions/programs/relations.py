@@ -201,10 +201,9 @@ class Conversion:
         return typical(target, dtypes) is not None
 
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
-        """An argument of any other dtype."""
+        """An argument of any dtype, the same included."""
         shape, dtype = tensor(target)
-        others = [each for each in dtypes if each != dtype] or [dtype]
-        return Solution((TensorType(shape, random.choice(others)),), {"dtype": dtype})
+        return Solution((TensorType(shape, random.choice(dtypes)),), {"dtype": dtype})
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:
         """The dtype asked for."""

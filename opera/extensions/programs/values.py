@@ -35,6 +35,10 @@ class Bounds(NamedTuple):
 ANY = Bounds()
 
 
+_NEAR_ZERO = 1e-3
+"""Share of the largest element below which an element counts as 0 where none may be: a sum that cancels may be exactly 0 elsewhere."""
+
+
 def within(value: ProgramValue, bounds: Bounds) -> bool:
     """Whether each element of *value* is finite and lies in *bounds*."""
     if isinstance(value, tuple):
@@ -44,7 +48,10 @@ def within(value: ProgramValue, bounds: Bounds) -> bool:
     low, high = value.min(), value.max()
     if not (bounds.low <= low and high <= bounds.high and -math.inf < low and high < math.inf):
         return False
-    return bounds.zero or bool(value.all())
+    if bounds.zero or value.dtype.kind != "f":
+        return bounds.zero or bool(value.all())
+    sizes = np.abs(value)
+    return bool(sizes.min() > _NEAR_ZERO * sizes.max())
 
 
 def drawn(kind: Type, bounds: Bounds, generator: np.random.Generator) -> ProgramValue:
@@ -66,6 +73,18 @@ def drawn(kind: Type, bounds: Bounds, generator: np.random.Generator) -> Program
     if not bounds.zero:
         found = np.where(np.abs(found) < 0.25, 0.25 if high > 0.25 else low, found)
     return np.asarray(np.clip(found, low, high), dtype)
+
+
+PLAIN = (1, 0, -1, 2, 0.5)
+"""Numbers that optimisers look for, because an operator does nothing with them, or something simpler."""
+
+
+def plain(kind: TensorType, bounds: Bounds, generator: np.random.Generator) -> Array | None:
+    """One of `PLAIN` within *bounds* as every element of a value of type *kind*; None if there is none."""
+    dtype = numpy_dtype(kind.dtype)
+    numbers = [each for each in PLAIN if dtype.kind == "f" or each == np.asarray(each).astype(dtype)]
+    fitting = [each for each in numbers if bounds.low <= each <= bounds.high and (each or bounds.zero)]
+    return np.full(kind.shape, generator.choice(fitting), dtype) if fitting else None
 
 
 def type_of(value: ProgramValue) -> Type:

@@ -21,6 +21,7 @@ from opera.extensions.programs.batch import BatchCounts, OtherPrograms, generate
 from opera.extensions.programs.cli.fuzz_assess import command as assess_command
 from opera.extensions.programs.cli.fuzz_run import command as run_command
 from opera.extensions.programs.cli.policies import ONNX, policy_named, programs_in, read_by, recorded
+from opera.extensions.programs.cover import CoveringGenerator
 from opera.extensions.programs.document import encode
 from opera.extensions.programs.generate import INSERTED, ProgramGenerator
 from opera.extensions.programs.instances import SOURCE
@@ -59,8 +60,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
     same policy and seed give the same bytes with any number of processes; a run that was interrupted continues. `opera run` tests the
     programs that --record, or `opera import FILE`, adds to the workspace.
 
-    Shipped policies: general, fusion (many convolutions and products, values used again), shapes (operators that move elements),
-    pytorch (as general, in modules of PyTorch), special-values (NaN, infinities, zeros of both signs).
+    Shipped policies: general, pairs (few operators; many programs have all ordered pairs), fusion (many convolutions and products, values
+    used again), shapes (operators that move elements). The policy pytorch is as general, in modules of PyTorch; special-values has NaN,
+    infinities and zeros of both signs.
     """
     chosen = policy_named(policy)
     began = time.monotonic()
@@ -87,6 +89,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
             f"{plural(len(counts.operators), 'operator')}, {len(counts.parameters):,} with their parameters, {len(counts.pairs):,} pairs"
         )
         say(f"{found}, {calls / counts.programs:.1f} calls a program")
+        if chosen.cover:
+            choices = CoveringGenerator(chosen, drawn_from(chosen)).choices
+            say(f"{counts.covered:,} have the operators that were chosen for them; there are {choices:,} choices")
         inserted = counts.asked[INSERTED] - counts.retried[INSERTED]
         if inserted:
             say(f"{inserted:,} values come from inserted programs, {inserted / counts.programs:.1f} a program")
@@ -187,6 +192,7 @@ def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added
         "operators": dict(counts.operators.most_common()),
         "parameters": len(counts.parameters),
         "pairs": len(counts.pairs),
+        "covered": counts.covered,
         "asked": dict(counts.asked.most_common()),
         "inserted": counts.asked[INSERTED] - counts.retried[INSERTED],
         "retried": dict(counts.retried.most_common()),

@@ -1,0 +1,190 @@
+"""Programs that cover all pairs or triples of operators, one of them in each program.
+
+Every ordered choice of operators has a number, and the program of seed N has the N-th, in an order that is fixed and mixes them: the
+result of each operator is an argument of the one before it. After the pairs come the same pairs with a literal that optimisers look for
+as an operand of one of the two. The idea is that of covering arrays (Kuhn, Wallace, Gallo, "Software fault interactions and implications
+for software testing", IEEE TSE 2004): most faults need few parts, so all small combinations find them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from opera.arrays import numpy_dtype
+from opera.extensions.programs.generate import ProgramGenerator, Scope
+from opera.extensions.programs.operators import Operator
+from opera.extensions.programs.policy import Policy
+from opera.extensions.programs.program import Binding, Constant, Projection
+from opera.extensions.programs.relations import Elementwise
+from opera.extensions.programs.types import TensorType, TupleType, Type
+from opera.extensions.programs.values import ANY, PLAIN, Bounds, to_tensor
+
+TRIES = 20
+"""Types of the result that are tried for each choice of operators."""
+_GOLDEN = 0.6180339887
+"""Share of all choices between one seed and the next: the golden section spreads any number of seeds evenly."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What one program has.
+
+    Attributes:
+        operators: Each takes the result of the next.
+        depth: Place in *operators* of the one that has a literal operand; -1 for none.
+        place: Place of that operand.
+        number: Each element of the literal.
+    """
+
+    operators: tuple[Operator, ...]
+    depth: int = -1
+    place: int = 0
+    number: float = 0
+
+
+class CoveringGenerator(ProgramGenerator):
+    """Draws programs in which given operators take each other's results."""
+
+    def __init__(self, policy: Policy, operators: Sequence[Operator]) -> None:
+        """Prepares a generator; see `ProgramGenerator`."""
+        super().__init__(policy, operators)
+        self._every = sorted(self._operators, key=lambda each: each.name)
+        self._chains = len(self._every) ** policy.cover
+        self._literals = list(_with_literals(self._every)) if policy.cover == 2 else []
+        self.choices: int = self._chains + len(PLAIN) * len(self._literals)
+        """How many choices there are; a program of a later seed has the choice of an earlier one, with other types and values."""
+        self._choice = Choice(())
+        self._depth = 0
+
+    def chosen(self, seed: int) -> Choice:
+        """What the program of *seed* has."""
+        number = seed % self.choices
+        if number >= self._chains:
+            group, place = divmod(number - self._chains, len(self._literals))
+            return replace(self._literals[_mixed(place, len(self._literals))], number=PLAIN[group])
+        place = _mixed(number, self._chains)
+        found: list[Operator] = []
+        for _ in range(self.policy.cover):
+            place, one = divmod(place, len(self._every))
+            found.append(self._every[one])
+        return Choice(tuple(found))
+
+    def results(self, scope: Scope) -> tuple[str, Type]:
+        """A result that the chosen operators compute; any other, if no type was found on which they are defined."""
+        self._choice = self.chosen(self._seed)
+        self._literal_share = self.policy.literal if self._choice.depth < 0 else 0.0
+        for _ in range(TRIES):
+            found = self.result_type()
+            kind = next((each for each in _with_tuples(found) if self._choice.operators[0].recognises(each)), None)
+            if kind is None:
+                continue
+            inner = Scope()
+            before = self._number, len(self._parameters), len(self._functions), self._work, self._memory
+            self._depth = 0
+            name = self._called(self._choice.operators[0], kind, ANY, self.policy.operators, inner)
+            if name is not None:
+                scope.take(inner)
+                self.counts.covered += 1
+                return name, kind
+            self._calls = 0
+            self._number, parameters, functions, self._work, self._memory = before
+            del self._parameters[parameters:], self._functions[functions:]
+        self._depth = len(self._choice.operators)
+        return super().results(scope)
+
+    def operands(
+        self, operator: Operator, arguments: Sequence[TensorType], needs: Sequence[Bounds], fuel: int, scope: Scope
+    ) -> list[str] | None:
+        """One argument is a call of the next chosen operator, one perhaps a literal; others are drawn."""
+        depth, choice = self._depth, self._choice
+        if depth >= len(choice.operators):
+            return super().operands(operator, arguments, needs, fuel, scope)
+        self._depth += 1
+        found: dict[int, str] = {}
+        if choice.depth == depth:
+            name = self._literal(operator, list(arguments), needs[choice.place], scope)
+            if name is None:
+                return None
+            found[choice.place] = name
+        if depth + 1 < len(choice.operators):
+            chained = self._chained(choice.operators[depth + 1], arguments, needs, fuel, scope, set(found))
+            if chained is None:
+                return None
+            found |= chained
+        has_literal = choice.depth >= 0
+        for place, (each, need) in enumerate(zip(arguments, needs, strict=True)):
+            if place not in found:
+                share = 1 if has_literal else self.random.randint(0, max(0, fuel - 2))
+                found[place] = self.expression(each, need, share, scope, fresh=has_literal and depth == 0)
+        return [found[place] for place in range(len(arguments))]
+
+    def _chained(
+        self, operator: Operator, arguments: Sequence[TensorType], needs: Sequence[Bounds], fuel: int, scope: Scope, taken: set[int]
+    ) -> dict[int, str] | None:
+        """A call of *operator* as one of *arguments*; None if it gives none of them."""
+        free = [(place, each) for place, each in enumerate(arguments) if place not in taken]
+        there = [(place, kind) for place, each in free for kind in _with_tuples(each) if operator.recognises(kind)]
+        if not there:
+            return None
+        place, kind = self.random.choice(there)
+        name = self._called(operator, kind, needs[place], max(0, fuel - 1), scope)
+        if name is None or not isinstance(kind, TupleType):
+            return None if name is None else {place: name}
+        value = self._values[name]
+        assert isinstance(value, tuple)
+        return {place: self.bind(Projection(name, 0), arguments[place], value[0], scope)}
+
+    def _literal(self, operator: Operator, arguments: list[TensorType], need: Bounds, scope: Scope) -> str | None:
+        """The literal of the choice, as one element where the other arguments still give the same type; None if it is not allowed."""
+        number, place = self._choice.number, self._choice.place
+        whole = arguments[place]
+        if not need.low <= number <= need.high or not (number or need.zero) or not _holds(whole.dtype, number):
+            return None
+        result = operator.infer(arguments, {})
+        for shape in self.random.sample([(), (1,) * min(1, len(whole.shape))], 2):
+            arguments[place] = TensorType(shape, whole.dtype)
+            if operator.infer(arguments, {}) == result:
+                break
+        else:
+            arguments[place] = whole
+        value = np.full(arguments[place].shape, number, numpy_dtype(whole.dtype))
+        name = self.bind(Constant(to_tensor(value)), arguments[place], value, Scope(scope))
+        scope.bindings.append(Binding(name, arguments[place], Constant(to_tensor(value))))  # no other operand is this literal
+        return name
+
+
+def _mixed(number: int, count: int) -> int:
+    """The place of *number* in an order of *count* things that is fixed and mixes them."""
+    least = max(1, int(count * _GOLDEN))
+    return number * next(each for each in range(least, least + count + 1) if math.gcd(each, count) == 1) % count
+
+
+def _with_literals(operators: Sequence[Operator]) -> Iterator[Choice]:
+    """Pairs in which an operand of an elementwise operator is a literal."""
+    arity = {each.name: each.relation.arity if isinstance(each.relation, Elementwise) else 0 for each in operators}
+    for outer in operators:
+        for inner in operators:
+            for depth, each in enumerate((outer, inner)):
+                if arity[each.name] > 1:
+                    yield from (Choice((outer, inner), depth, place) for place in range(arity[each.name]))
+
+
+def _with_tuples(kind: Type) -> list[Type]:
+    """*kind*, and the tuples whose first part it is that operators give: equal parts, or values and their places."""
+    if not isinstance(kind, TensorType):
+        return [kind]
+    return [kind, TupleType((kind, kind)), TupleType((kind, TensorType(kind.shape, "int64")))]
+
+
+def _holds(dtype: str, number: float) -> bool:
+    """Whether a tensor of *dtype* can have *number* as an element."""
+    return bool(np.asarray(number).astype(numpy_dtype(dtype)) == number)
+
+
+def generator_of(policy: Policy, operators: Sequence[Operator]) -> ProgramGenerator:
+    """The generator that *policy* asks for."""
+    return CoveringGenerator(policy, operators) if policy.cover else ProgramGenerator(policy, operators)

@@ -1,0 +1,100 @@
+"""Programs that cover all pairs of operators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from opera.extensions.programs.batch import pairs_in
+from opera.extensions.programs.check import check
+from opera.extensions.programs.cover import CoveringGenerator
+from opera.extensions.programs.languages import drawn_from, registry
+from opera.extensions.programs.policy import SHIPPED, BadPolicy, Policy, policy_from
+from opera.extensions.programs.program import Call, Constant, Projection, bindings, calls
+from opera.extensions.programs.types import TensorType
+from opera.extensions.programs.values import PLAIN, Bounds, plain, within
+
+FEW = Policy(cover=2, operators=4, only=("add", "divide", "relu", "reshape", "split", "sum", "where"))
+
+
+def generator(policy: Policy) -> CoveringGenerator:
+    return CoveringGenerator(policy, drawn_from(policy))
+
+
+def test_each_pair_is_chosen_once_before_any_is_chosen_again() -> None:
+    draw = generator(FEW)
+    pairs = [tuple(each.name for each in draw.chosen(seed).operators) for seed in range(49)]
+    assert len(set(pairs)) == 49
+    assert draw.chosen(draw.choices) == draw.chosen(0)
+
+
+def test_programs_have_the_pairs_that_were_chosen_and_are_well_typed() -> None:
+    draw = generator(FEW)
+    for seed in range(49):
+        before = draw.counts.covered
+        made = draw.generate(seed).program
+        check(made, registry())
+        outer, inner = (each.name for each in draw.chosen(seed).operators)
+        through = {each.name: each.value.source for each in bindings(made) if isinstance(each.value, Projection)}
+        producers = {each.name: each.value.operator for each in bindings(made) if isinstance(each.value, Call)}
+        found = {(call.operator, producers.get(through.get(name, name))) for call in calls(made) for name in call.arguments}
+        assert draw.counts.covered == before or (outer, inner) in found, seed
+    assert draw.counts.covered > 40
+
+
+def test_most_pairs_of_a_language_are_covered_by_programs_of_few_operators() -> None:
+    draw = generator(SHIPPED["pairs"])
+    sizes = [len(list(calls(draw.generate(seed).program))) for seed in range(300)]
+    assert draw.counts.covered > 210, "the types of others do not fit"
+    assert sorted(sizes)[len(sizes) * 9 // 10] <= 5
+
+
+def test_pairs_come_again_with_each_literal_that_optimisers_look_for() -> None:
+    draw = generator(FEW)
+    again = [draw.chosen(seed) for seed in range(49, draw.choices)]
+    assert {each.number for each in again} == set(PLAIN)
+    assert len(again) == len({(tuple(one.name for one in each.operators), each.depth, each.place, each.number) for each in again})
+    (wanted,) = [
+        seed
+        for seed in range(49, draw.choices)
+        if draw.chosen(seed).number == 1
+        and [each.name for each in draw.chosen(seed).operators] == ["add", "divide"]
+        and (draw.chosen(seed).depth, draw.chosen(seed).place) == (1, 0)
+    ]
+    made = draw.generate(wanted).program
+    literals = {each.name for each in bindings(made) if isinstance(each.value, Constant)}
+    assert any(call.arguments[0] in literals for call in calls(made) if call.operator == "divide")
+    assert ("divide", "add") in set(pairs_in(made))
+
+
+def test_a_triple_is_a_chain() -> None:
+    draw = generator(replace(FEW, cover=3))
+    for seed in range(40):
+        before = draw.counts.covered
+        made = draw.generate(seed).program
+        if draw.counts.covered > before:
+            names = [call.operator for call in calls(made)]
+            assert {each.name for each in draw.chosen(seed).operators} <= set(names)
+    assert draw.counts.covered > 30
+
+
+@pytest.mark.parametrize("cover", [-1, 4, 11])
+def test_a_policy_that_cannot_cover_is_refused(cover: int) -> None:
+    with pytest.raises(BadPolicy, match="'cover' is from 0 to 3"):
+        policy_from({"cover": cover}, ["add"], ["onnx"])
+
+
+def test_a_plain_number_is_allowed_where_it_stands() -> None:
+    numbers = np.random.default_rng(0)
+    kind = TensorType((2,), "uint8")
+    assert {int(plain(kind, Bounds(), numbers)[0]) for _ in range(50)} == {0, 1, 2}
+    assert {float(plain(TensorType((), "float32"), Bounds(0.2, zero=False), numbers)) for _ in range(50)} == {0.5, 1.0, 2.0}
+    assert plain(kind, Bounds(3, 9), numbers) is None
+
+
+def test_a_sum_that_nearly_cancels_is_no_divisor() -> None:
+    """Compilers add in another order, and it is exactly 0 there."""
+    assert not within(np.array([1e-8, 1.0], "float32"), Bounds(zero=False))
+    assert within(np.array([0.25, -2.0], "float32"), Bounds(zero=False))
