@@ -1,6 +1,6 @@
 """Programs that cover all pairs or triples of operators, one of them in each program.
 
-Every ordered choice of operators has a number, and the program of seed N has the N-th, in an order that is fixed and mixes them: the
+Every ordered choice of operators has a number, and the program of seed N has the N-th, in an order that is fixed and mixes them. The
 result of each operator is an argument of the one before it. After the pairs come the same pairs with a literal that optimisers look for
 as an operand of one of the two. The idea is that of covering arrays (Kuhn, Wallace, Gallo, "Software fault interactions and implications
 for software testing", IEEE TSE 2004): most faults need few parts, so all small combinations find them.

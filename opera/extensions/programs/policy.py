@@ -22,8 +22,8 @@ class Policy:
 
     Attributes:
         operators: How many calls of operators a program has, about.
-        cover: How many operators in a row each program has that are chosen in turn, so that many programs have all: 2 for all ordered
-            pairs, 3 for all triples; 0 draws them as the weights say.
+        cover: How many operators in a row are chosen for each program, in turn: 2 for all ordered pairs, 3 for all triples; 0 draws
+            them as the weights say.
         language: `onnx`, `pytorch` or `relax`: only operators and dtypes that this language has are drawn.
         dtypes: Dtypes of the result and of parameters, each as often as it stands here.
         sizes: Sizes of dimensions, each as often as it stands here.
