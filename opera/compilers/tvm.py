@@ -105,7 +105,7 @@ class TvmAdapter(Adapter):
         rejecting("onnx"),
     )
     packages = ("apache-tvm>=0.25",)
-    levels = ("default", "zero")
+    levels = ("default", "target", "default_build")
     project = ("tvm.", "tvm/")
     issue_form = "tvm"
     target = "llvm"
@@ -178,9 +178,13 @@ class TvmAdapter(Adapter):
             if subject.route.name == tvm_relax.LEGALIZED:
                 module = self._relax.get_pipeline("default_build")(self._relax.transform.LegalizeOps()(module))
             else:
-                module = self._relax.get_pipeline(self._level)(module)
+                module = self._pipeline()(module)
         stage("codegen")
         return self._relax.build(module, self._target, relax_pipeline=None), feeds
+
+    def _pipeline(self) -> Any:
+        """The passes of the level; those of `target` are what `relax.build` takes by itself."""
+        return self._relax.get_default_pipeline(self._target) if self._level == "target" else self._relax.get_pipeline(self._level)
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         executable, feeds = compiled

@@ -1,4 +1,4 @@
-"""What TVM's worker imports."""
+"""What TVM's worker imports, and its levels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from instances import node, tensor
+from real_campaigns import filled, run
 
+from opera.compilers.tvm import TvmAdapter
+
+ADD = node("Add", 13, A=tensor([1.0, 2.0]), B=tensor([3.0, 4.0]))
 READY = """
 import sys
 from opera.difftest.compiler_worker import CompilerWorker
@@ -25,3 +30,10 @@ def test_torch_is_imported_for_routes_from_it_alone(routes: tuple[str, ...], tor
     command = [sys.executable, "-W", "ignore", "-c", READY, str(tmp_path), *routes]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", str(torch), "1.0"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", TvmAdapter.levels)
+def test_each_level_builds_a_whole_module(level: str, tmp_path: Path) -> None:
+    found = run(filled(tmp_path, [ADD]), "tvm", "onnx", [], "--level", level)
+    assert found.summary["verdicts"] == {"pass": 2}, "inputs at run time, and in the model"
