@@ -56,7 +56,7 @@ class SubjectSession:
         compiler = compiler_spec(
             config, registered, [self.route.library], cache, environment, chebyshev=settings.chebyshev, level=settings.level
         )
-        posts = {
+        configs = {
             WorkerKind.LIBRARY: WorkerConfig(library),
             WorkerKind.LIBRARY_FRESH: WorkerConfig(library),
             WorkerKind.LIBRARY_SPAWNED: WorkerConfig(library, forkable=False),
@@ -64,9 +64,9 @@ class SubjectSession:
             WorkerKind.COMPILER_FRESH: WorkerConfig(compiler, forkable=self.adapter.fork is not Fork.NEVER),
             WorkerKind.COMPILER_SPAWNED: WorkerConfig(compiler, forkable=False),
         }
-        self.specs = {kind: post.spec for kind, post in posts.items()}
+        self.specs = {kind: each.spec for kind, each in configs.items()}
         limits = Limits(stage=settings.timeout, start=max(180.0, settings.timeout), memory=settings.memory)
-        self.pool = _pool(posts, limits, settings, cache.parent, scratch, logs)
+        self.pool = _pool(configs, limits, settings, cache.parent, scratch, logs)
 
     def prove(self, interrupted: Callable[[], bool] = lambda: False) -> Identity:
         """Takes the canary through both workers; returns what the identities of tests are made of.
@@ -216,8 +216,8 @@ def _never(judgement: Judgement, test: Test) -> bool:
 
 
 def _pool(
-    posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None
+    configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None
 ) -> PoolProtocol:
     if settings.cluster is None:
-        return WorkerPool(posts, limits, settings.jobs, scratch, logs)
-    return load("opera.pools", "ray")(posts, limits, settings.jobs, workspace, settings.cluster)
+        return WorkerPool(configs, limits, settings.jobs, scratch, logs)
+    return load("opera.pools", "ray")(configs, limits, settings.jobs, workspace, settings.cluster)

@@ -53,7 +53,7 @@ class WorkerPool:
     """All workers of a campaign, at most *slots* of them busy at a time, each on a processor core of its own as far as there are as many.
 
     Args:
-        posts: How each role is filled.
+        configs: How each role is filled.
         limits: Limits of every worker.
         slots: Most workers that are busy at a time.
         scratch: For the working folders of the workers.
@@ -61,16 +61,16 @@ class WorkerPool:
     """
 
     def __init__(
-        self, posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None
+        self, configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None
     ) -> None:
-        self._posts = dict(posts)
+        self._configs = dict(configs)
         self._limits = limits
-        self._slots = slots
+        self._capacity = slots
         self._scratch = scratch
         self._logs = logs
         self.listener: Callable[..., None] = _nobody
         """Is told of the events of workers: the name of an event, and fields by name."""
-        self._desks: list[_Slot] = []
+        self._slots: list[_Slot] = []
         self._selector = selectors.DefaultSelector()
         self._checked = 0.0
         self._failed_starts = self._disturbed_starts = 0
@@ -84,47 +84,47 @@ class WorkerPool:
     @property
     def free_slots(self) -> int:
         """How many more workers may be busy."""
-        return self._slots - len(self._again) - sum(1 for desk in self._desks if desk.worker.busy or not desk.worker.ready)
+        return self._capacity - len(self._again) - sum(1 for slot in self._slots if slot.worker.busy or not slot.worker.ready)
 
     def busy(self, role: WorkerKind) -> int:
         """How many workers of *role* are starting or working."""
-        return sum(1 for desk in self._desks if desk.role is role and (desk.worker.busy or not desk.worker.ready))
+        return sum(1 for slot in self._slots if slot.role is role and (slot.worker.busy or not slot.worker.ready))
 
     def jobs(self) -> list[tuple[WorkerKind, Job, str]]:
         """WorkerKind, job and stage of everything in progress."""
-        return [(desk.order.role, desk.order.job, desk.worker.stage) for desk in self._desks if desk.order is not None]
+        return [(slot.order.role, slot.order.job, slot.worker.stage) for slot in self._slots if slot.order is not None]
 
     def workers(self) -> list[WorkerFacts]:
         """The state of each worker, as a document; `seconds` is its time in the current stage."""
         return [
             {
-                "label": desk.worker.spec.label,
-                "role": desk.role.value,
-                "pid": desk.worker.pid,
-                "state": _state(desk),
-                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None),
-                "stage": desk.worker.stage,
-                "seconds": round(desk.worker.waiting(), 3),
-                "resident": desk.worker.resident(),
-                "tasks": desk.worker.tasks,
-                "log": str(desk.worker.log),
+                "label": slot.worker.spec.label,
+                "role": slot.role.value,
+                "pid": slot.worker.pid,
+                "state": _state(slot),
+                "api": getattr(getattr(slot.order and slot.order.job, "test", None), "api", None),
+                "stage": slot.worker.stage,
+                "seconds": round(slot.worker.waiting(), 3),
+                "resident": slot.worker.resident(),
+                "tasks": slot.worker.tasks,
+                "log": str(slot.worker.log),
             }
-            for desk in self._desks
+            for slot in self._slots
         ]
 
     def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
-        self._posts[role] = replace(self._posts[role], warmup=task)
+        self._configs[role] = replace(self._configs[role], warmup=task)
 
     def limit_stages(self, seconds: float) -> None:
         """Sets the time limit of each stage, of tasks in progress too."""
         self._limits = replace(self._limits, stage=seconds)
-        for desk in self._desks:
-            desk.worker.limits = self._limits
+        for slot in self._slots:
+            slot.worker.limits = self._limits
 
     def never_copy(self, role: WorkerKind) -> None:
         """Makes every later task of *role* run in a newly started process."""
-        self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)
+        self._configs[role] = replace(self._configs[role], forkable=False, warmup=None)
 
     def prepare(self, *roles: WorkerKind) -> None:
         """Starts a worker of each of *roles* at the same time, as far as there are slots."""
@@ -147,37 +147,37 @@ class WorkerPool:
     def is_away(self, role: WorkerKind) -> bool:
         """Whether there are idle workers of *role*, and something works on the home core of each."""
         idle = self._idle(role)
-        return bool(idle) and not any(desk.worker.home_is_free() for desk in idle)
+        return bool(idle) and not any(slot.worker.home_is_free() for slot in idle)
 
     def _idle(self, role: WorkerKind) -> list[_Slot]:
-        return [desk for desk in self._desks if desk.role is role and desk.worker.ready and not desk.worker.busy]
+        return [slot for slot in self._slots if slot.role is role and slot.worker.ready and not slot.worker.busy]
 
     def _hand_over(self, order: _Pending, waiting: int) -> bool:
         role = order.role
         idle = self._idle(role)
         if idle:
-            desk = next((desk for desk in idle if desk.worker.takes_home()), idle[0])
-            desk.order = order
-            desk.worker.submit(order.task, fork=role.is_fresh and self._posts[role].forkable)
+            slot = next((slot for slot in idle if slot.worker.takes_home()), idle[0])
+            slot.order = order
+            slot.worker.submit(order.task, fork=role.is_fresh and self._configs[role].forkable)
             return True
-        desks = [desk for desk in self._desks if desk.role is role]
-        starting = sum(not desk.worker.ready for desk in desks)
-        copied = role.is_fresh and self._posts[role].forkable
-        if starting < waiting and (not copied or len(desks) < max(1, self._slots // _SLOTS_PER_ORIGINAL)):
+        own = [slot for slot in self._slots if slot.role is role]
+        starting = sum(not slot.worker.ready for slot in own)
+        copied = role.is_fresh and self._configs[role].forkable
+        if starting < waiting and (not copied or len(own) < max(1, self._capacity // _SLOTS_PER_ORIGINAL)):
             self._start(role)
         return False
 
     def _start(self, role: WorkerKind) -> None:
-        spec = self._posts[role].spec
+        spec = self._configs[role].spec
         try:
             worker = Worker(spec, self._limits, self._scratch, self._logs)
         except FileNotFoundError as error:
             raise EnvironmentBroken(
                 f"the interpreter {spec.python} for {spec.label} does not exist; correct `python` in opera.toml"
             ) from error
-        self._desks.append(_Slot(worker, role))
-        self._selector.register(worker.fileno(), selectors.EVENT_READ, self._desks[-1])
-        self._tell("worker-started", self._desks[-1])
+        self._slots.append(_Slot(worker, role))
+        self._selector.register(worker.fileno(), selectors.EVENT_READ, self._slots[-1])
+        self._tell("worker-started", self._slots[-1])
 
     def wait(self) -> Iterator[Ended]:
         """Waits for at most `POLL` seconds and yields what has happened to jobs.
@@ -191,88 +191,90 @@ class WorkerPool:
         while self._again and self._hand_over(self._again[0], len(self._again)):
             self._again.popleft()
         for key, _ in self._selector.select(POLL):
-            desk: _Slot = key.data
-            if not desk.worker.alive:
+            slot: _Slot = key.data
+            if not slot.worker.alive:
                 continue
-            before = desk.worker.fileno()
-            for event in desk.worker.receive():
-                yield from self._handle(desk, event)
-            if not desk.worker.alive:
-                self._dismiss(desk, before)
+            before = slot.worker.fileno()
+            for event in slot.worker.receive():
+                yield from self._handle(slot, event)
+            if not slot.worker.alive:
+                self._dismiss(slot, before)
         now = time.monotonic()
         if now - self._checked >= POLL:
             self._checked = now
-            for desk in list(self._desks):
-                before = desk.worker.fileno()
-                lost = desk.worker.overdue()
+            for slot in list(self._slots):
+                before = slot.worker.fileno()
+                lost = slot.worker.overdue()
                 if lost is not None:
-                    yield from self._handle(desk, lost)
-                    if not desk.worker.alive:
-                        self._dismiss(desk, before)
+                    yield from self._handle(slot, lost)
+                    if not slot.worker.alive:
+                        self._dismiss(slot, before)
 
-    def _handle(self, desk: _Slot, event: Event) -> Iterator[Ended]:
-        post = self._posts[desk.role]
+    def _handle(self, slot: _Slot, event: Event) -> Iterator[Ended]:
+        config = self._configs[slot.role]
         if isinstance(event, Ready):
-            desk.started = True
-            self._tell("worker-ready", desk)
-            self.infos[desk.role] = event.info
-            if desk.role.is_fresh and post.forkable and post.warmup is not None:
-                desk.warming = True
-                desk.worker.submit(post.warmup, warmup=True)
+            slot.started = True
+            self._tell("worker-ready", slot)
+            self.infos[slot.role] = event.info
+            if slot.role.is_fresh and config.forkable and config.warmup is not None:
+                slot.warming = True
+                slot.worker.submit(config.warmup, warmup=True)
             return
         if isinstance(event, Broken):
-            raise EnvironmentBroken(_broken(post.spec.label, event))
+            raise EnvironmentBroken(_broken(config.spec.label, event))
         if isinstance(event, Lost):
-            api = getattr(getattr(desk.order and desk.order.job, "test", None), "api", None)
-            self._tell("worker-lost", desk, cause=event.cause, detail=event.detail, stage=event.stage, api=api)
-        if desk.order is None:
-            if isinstance(event, Lost) and (desk.warming or not desk.started):
-                self._count_failed_start(post, event)
-            desk.warming = False
+            api = getattr(getattr(slot.order and slot.order.job, "test", None), "api", None)
+            self._tell("worker-lost", slot, cause=event.cause, detail=event.detail, stage=event.stage, api=api)
+        if slot.order is None:
+            if isinstance(event, Lost) and (slot.warming or not slot.started):
+                self._count_failed_start(config, event)
+            slot.warming = False
             return
-        order, desk.order = desk.order, None
+        order, slot.order = slot.order, None
         if isinstance(event, Lost) and event.from_outside and order.disturbed < MOST_DISTURBED:
             self._again.append(replace(order, disturbed=order.disturbed + 1))
         else:
             self._failed_starts = self._disturbed_starts = 0
             yield order.role, order.job, event
-        if desk.role.is_fresh:
-            kill_orphans(other.worker.pid for other in self._desks)
-        if desk.worker.alive and self._is_spent(desk, post):
-            number = desk.worker.fileno()
-            self._tell("worker-replaced", desk, tasks=desk.worker.tasks)
-            desk.worker.close()
-            self._dismiss(desk, number)
+        if slot.role.is_fresh:
+            kill_orphans(other.worker.pid for other in self._slots)
+        if slot.worker.alive and self._is_spent(slot, config):
+            number = slot.worker.fileno()
+            self._tell("worker-replaced", slot, tasks=slot.worker.tasks)
+            slot.worker.close()
+            self._dismiss(slot, number)
 
-    def _tell(self, event: str, desk: _Slot, **fields: object) -> None:
-        self.listener(event, worker=desk.worker.spec.label, role=desk.role.value, pid=desk.worker.pid, **fields)
+    def _tell(self, event: str, slot: _Slot, **fields: object) -> None:
+        self.listener(event, worker=slot.worker.spec.label, role=slot.role.value, pid=slot.worker.pid, **fields)
 
-    def _is_spent(self, desk: _Slot, post: WorkerConfig) -> bool:
-        if desk.role.is_fresh:
-            return not post.forkable
-        return desk.worker.spent or desk.worker.tasks >= post.recycle or resident_alone(desk.worker.pid) > 0.75 * self._limits.memory
+    def _is_spent(self, slot: _Slot, config: WorkerConfig) -> bool:
+        if slot.role.is_fresh:
+            return not config.forkable
+        return slot.worker.spent or slot.worker.tasks >= config.recycle or resident_alone(slot.worker.pid) > 0.75 * self._limits.memory
 
-    def _count_failed_start(self, post: WorkerConfig, event: Lost) -> None:
+    def _count_failed_start(self, config: WorkerConfig, event: Lost) -> None:
         if event.from_outside:
             self._disturbed_starts += 1
         else:
             self._failed_starts += 1
         if self._failed_starts >= _START_ATTEMPTS or self._disturbed_starts >= _DISTURBED_STARTS:
             tail = event.log.strip().splitlines()[-1:] or [""]
-            raise EnvironmentBroken(f"{post.spec.label} does not start ({event.cause}: {event.detail}) {tail[0][:200]}; run `opera doctor`")
+            raise EnvironmentBroken(
+                f"{config.spec.label} does not start ({event.cause}: {event.detail}) {tail[0][:200]}; run `opera doctor`"
+            )
 
-    def _dismiss(self, desk: _Slot, descriptor: int) -> None:
+    def _dismiss(self, slot: _Slot, descriptor: int) -> None:
         with suppress(KeyError, ValueError):
             self._selector.unregister(descriptor)
-        if desk in self._desks:
-            self._desks.remove(desk)
-        kill_orphans(other.worker.pid for other in self._desks)
+        if slot in self._slots:
+            self._slots.remove(slot)
+        kill_orphans(other.worker.pid for other in self._slots)
 
     def close(self) -> None:
         """Kills every worker with all it has started."""
-        for desk in list(self._desks):
-            desk.worker.close()
-        self._desks.clear()
+        for slot in list(self._slots):
+            slot.worker.close()
+        self._slots.clear()
         self._selector.close()
         kill_orphans()
         self._block.close()
@@ -282,10 +284,10 @@ def _nobody(event: str, **fields: object) -> None:
     """Ignores an event of a worker."""
 
 
-def _state(desk: _Slot) -> str:
-    if not desk.worker.ready:
+def _state(slot: _Slot) -> str:
+    if not slot.worker.ready:
         return "starting"
-    return "warming" if desk.warming else "busy" if desk.worker.busy else "idle"
+    return "warming" if slot.warming else "busy" if slot.worker.busy else "idle"
 
 
 def _broken(label: str, event: Broken) -> str:

@@ -32,7 +32,7 @@ COMMANDS = (
     "issue",
     "replay",
     "reproduce",
-    "station",
+    "node",
     "triage",
 )
 """How the names of working folders begin; the number of the process that made it follows."""

@@ -88,9 +88,9 @@ class LocalPool:
     """Does the tasks of a campaign when the driver waits for them, in the order in which they were given out."""
 
     def __init__(
-        self, posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None
+        self, configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None
     ) -> None:
-        self._posts = dict(posts)
+        self._configs = dict(configs)
         self._slots = slots
         self._workers: dict[WorkerKind, _Worker] = {}
         self._given: deque[tuple[WorkerKind, Job, Message]] = deque()
@@ -122,7 +122,7 @@ class LocalPool:
 
     def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
         if role.is_fresh or role not in self._workers or not self._workers[role].usable:
-            self._workers[role] = _Worker(self._posts[role].spec)
+            self._workers[role] = _Worker(self._configs[role].spec)
             self.infos[role] = self._workers[role].info
         self._given.append((role, job, task))
         return True
@@ -138,7 +138,7 @@ class LocalPool:
     def _worker(self, role: WorkerKind) -> _Worker:
         """A worker of *role* that can do a task: another one, where the last task was the end of it."""
         if not self._workers[role].usable:
-            self._workers[role] = _Worker(self._posts[role].spec)
+            self._workers[role] = _Worker(self._configs[role].spec)
         return self._workers[role]
 
     def close(self) -> None:

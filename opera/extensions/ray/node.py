@@ -33,7 +33,7 @@ Notes = list[Message]
 
 
 class Hello(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a station is."""
+    """Where a node is."""
 
     machine: Annotated[str, Meta(max_length=128)]
     document: Message
@@ -72,19 +72,19 @@ class _Broken(_Answer, frozen=True, tag="broken"):
 
 
 def hello_of(text: object) -> Hello:
-    """The first message of a station; raises ProtocolError for any other message."""
+    """The first message of a node; raises ProtocolError for any other message."""
     return messages.checked(_document(text), Hello)
 
 
 def answer_of(value: object, role: str) -> tuple[Message, list[bytes]]:
-    """A station's answer as a document, and the contents of the files that it has sent, whose names are hashes.
+    """A node's answer as a document, and the contents of the files that it has sent, whose names are hashes.
 
     Args:
         value: What has arrived.
         role: How the role of the worker behind it is set up.
 
     Raises:
-        ProtocolError: no station says that.
+        ProtocolError: no node says that.
     """
     text, files = messages.checked(value, tuple[str, dict[Blob, Any]])
     if not all(isinstance(content, bytes) for content in files.values()):
@@ -124,14 +124,14 @@ class RayWorkerNode:
     """Does one task at a time.
 
     Args:
-        posts: JSON of `posts_document`.
+        configs: JSON of `configs_document`.
         shared: The workspace's folder where this machine has it at the same place; else None, and files travel with the tasks.
     """
 
-    def __init__(self, posts: str, shared: str | None) -> None:
-        document: Message = json.loads(posts)
+    def __init__(self, configs: str, shared: str | None) -> None:
+        document: Message = json.loads(configs)
         self._stack = ExitStack()
-        self._home = self._stack.enter_context(working_folder("station"))
+        self._home = self._stack.enter_context(working_folder("node"))
         self._workspace = self._home if shared is None else Path(shared)
         self._shared = shared is not None
         for name in (CACHE, BLOBS):
@@ -141,7 +141,7 @@ class RayWorkerNode:
         self._notes: Notes = []
         self._told: set[WorkerKind] = set()
         filled = {
-            WorkerKind(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["posts"].items()
+            WorkerKind(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["configs"].items()
         }
         self._pool = WorkerPool(filled, Limits(**document["limits"]), 1, self._home / "crew")
         self._stack.callback(self._pool.close)
@@ -234,32 +234,32 @@ def files_named(text: str, folder: Path) -> dict[str, bytes]:
     return found
 
 
-def posts_document(posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, cache: Path) -> str:
-    """JSON of what a station needs to know; *cache* is the folder that the posts' options name."""
+def configs_document(configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, cache: Path) -> str:
+    """JSON of what a node needs to know; *cache* is the folder that the configs' options name."""
     return json.dumps(
         {
             "cache": str(cache),
             "limits": {"stage": limits.stage, "start": limits.start, "memory": limits.memory},
-            "posts": {
+            "configs": {
                 role.value: {
-                    "label": post.spec.label,
-                    "setup": post.spec.setup,
-                    "options": dict(post.spec.options),
-                    "python": post.spec.python,
-                    "path": list(post.spec.path),
-                    "environment": dict(post.spec.environment),
-                    "first": list(post.spec.search_first),
-                    "forkable": post.forkable,
-                    "recycle": post.recycle,
+                    "label": config.spec.label,
+                    "setup": config.spec.setup,
+                    "options": dict(config.spec.options),
+                    "python": config.spec.python,
+                    "path": list(config.spec.path),
+                    "environment": dict(config.spec.environment),
+                    "first": list(config.spec.search_first),
+                    "forkable": config.forkable,
+                    "recycle": config.recycle,
                 }
-                for role, post in posts.items()
+                for role, config in configs.items()
             },
         }
     )
 
 
 def _post(document: Message, cache: str, here: str) -> WorkerConfig:
-    """A post whose workers use the cache *here*."""
+    """A config whose workers use the cache *here*."""
 
     def moved(values: Mapping[str, object]) -> Message:
         return {key: _moved(value, cache, here) for key, value in values.items()}

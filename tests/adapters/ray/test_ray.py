@@ -143,7 +143,7 @@ def test_a_node_that_is_killed_in_the_middle_costs_no_result_and_changes_none(
     assert outcome.code == 1, outcome.stderr[-3000:]
     assert essence(lab.stored()) == essence(local[0].stored())
     events = [json.loads(line)["event"] for line in (lab.workspace / "log.jsonl").read_text().splitlines()]
-    assert "station-lost" in events
+    assert "node-lost" in events
 
 
 @pytest.mark.slow

@@ -161,8 +161,8 @@ class Conformance:
 
     def _in_workers(self, waiting: list[_Job]) -> Iterator[list[Outcome]]:
         kind = WorkerKind.LIBRARY
-        posts = {kind: WorkerConfig(spec_of(self._config, self._scratch), forkable=False, recycle=_RECYCLE)}
-        pool = WorkerPool(posts, self._limits, self._jobs, self._scratch)
+        configs = {kind: WorkerConfig(spec_of(self._config, self._scratch), forkable=False, recycle=_RECYCLE)}
+        pool = WorkerPool(configs, self._limits, self._jobs, self._scratch)
         waiting.reverse()
         working = 0
         try:
