@@ -37,6 +37,10 @@ def sample(tensor: Tensor, key: str, seed: int) -> Array:
     return draw(tensor, generator)
 
 
+_WHOLE = 12
+"""The first draws move each element by the whole amount."""
+
+
 def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mapping[str, str] | None = None) -> Array:
     """*array* with every element off by the relative amount *scale*; integers stay as they are.
 
@@ -44,7 +48,7 @@ def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mappi
         array: Array of a floating-point dtype in which *scale* is no rounding error.
         scale: 0 changes nothing.
         draw: 0 for all up, 1 for all down, 2 and 3 for inputs at even and at odd places in opposite directions, else the seed of
-            directions drawn at random.
+            directions drawn at random; from 12 on any part of *scale*, so that equal numbers get any order.
         place: Place of the input among the inputs; each has directions of its own.
         computes_as: Dtypes and those that a compiler computes them as, to which they are rounded first.
     """
@@ -56,8 +60,9 @@ def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mappi
         return array
     if draw < len(_DIRECTIONS):
         return array * (1.0 + _DIRECTIONS[draw][place % 2] * scale)
-    signs = np.random.default_rng([draw, place]).integers(0, 2, array.shape) * 2 - 1
-    return array * (1.0 + signs * scale)
+    random = np.random.default_rng([draw, place])
+    parts = random.integers(0, 2, array.shape) * 2 - 1 if draw < _WHOLE else random.uniform(-1, 1, array.shape)
+    return array * (1.0 + parts * scale)
 
 
 def is_inexact(dtype: str) -> bool:

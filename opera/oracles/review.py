@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Protocol
 
 import numpy as np
@@ -42,6 +42,8 @@ _SLOPE = 2.0**-8
 _STILL = 6
 """Number of draws that check whether such a change matters."""
 _DRAWS = 12
+_MOST_DRAWS = 96
+"""Draws of the neighbourhood where the result is an index: of n equal numbers, each has to come first in one of them."""
 _SLOPES = 4.0
 """Largest distance of a compiler's result, as a multiple of the distance of the library's results in the neighbourhood."""
 _LARGE = 2.0**16
@@ -196,7 +198,8 @@ class _Neighbourhood:
         sizes = [_ROUNDING[name] for name in (case.computes_as.get(each, each) for each in dtypes) if name in _ROUNDING]
         self._base = case.nearby(0.0, 0) if sizes else None
         self._still = [case.nearby(_HARDLY, draw) for draw in range(_STILL)] if self._base is not None else []
-        self._near = [case.nearby(max(sizes), draw) for draw in range(_DRAWS)] if self._base is not None else []
+        self._draw = partial(case.nearby, max(sizes, default=0.0))
+        self._near = [self._draw(draw) for draw in range(_DRAWS)] if self._base is not None else []
 
     def has_shape(self, index: int, shape: tuple[int, ...]) -> bool:
         """Whether the library may give the output *index* each length of *shape* that is not its own, without being exactly on a step."""
@@ -233,6 +236,11 @@ class _Neighbourhood:
             pole |= _beside_a_pole(base[0], other)
         stable |= np.isfinite(shift) & (shift <= _SLOPE * reach)
         if exact:
+            for draw in range(_DRAWS, _MOST_DRAWS):
+                if not (stable & moves & ~meets & (expected != actual)).any():
+                    break
+                more = _outputs([self._draw(draw)], index, expected.shape)
+                meets |= ~differ(more[0].astype(expected.dtype), actual) if more else nothing
             return stable & moves & meets
         with np.errstate(all="ignore"):
             return stable & moves & (meets | (_distance(base[0], actual) <= _SLOPES * reach) | (pole & np.isinf(actual)))

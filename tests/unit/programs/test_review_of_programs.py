@@ -11,10 +11,10 @@ from opera.extensions.programs.generate import Generated
 from opera.extensions.programs.instances import instance_of
 from opera.extensions.programs.program import Binding, Block, Call, Constant, Function, Parameter, Program
 from opera.extensions.programs.templates.model import ProgramModel
-from opera.extensions.programs.types import Attributes, TensorType
+from opera.extensions.programs.types import Attributes, TensorType, TupleType
 from opera.extensions.programs.values import to_tensor
 from opera.models.template import Artefact, PythonSource
-from opera.oracles.review import Case, review
+from opera.oracles.review import Case, Excuse, review
 
 F = TensorType((2,), "float32")
 
@@ -90,6 +90,27 @@ def test_the_step_behind_an_operator_that_compilers_approximate_is_excused() -> 
     assert reason(["divide", "floor"], [3, 0.3], [0.0, 1.0]) == "ill-conditioned"
     assert reason(["divide", "floor"], [3, 0.3], [9.0, 1.0]) is None
     assert reason(["divide", "add"], [3, 0.3], [2.0, 1.9]) is None
+
+
+def test_any_of_many_numbers_that_are_nearly_equal_may_come_first() -> None:
+    """All of x / x are 1: a compiler that computes the reciprocal of x sorts them by their errors."""
+    x, whole, three = np.linspace(0.2, 1.7, 8), TensorType((8,), "float64"), (TensorType((3,), "float64"), TensorType((3,), "int64"))
+    bindings = (
+        Binding("v1", whole, Call("divide", ("x", "x"), {})),
+        Binding("v2", TupleType(three), Call("topk", ("v1",), {"axis": 0, "k": 3, "largest": True})),
+    )
+    program = Program((Function("main", (Parameter("x", whole),), Block(bindings, "v2"), TupleType(three)),))
+    instance = instance_of(Generated(program, (x,)), "onnx")
+    model = Evaluated(instance, "key", 0)
+
+    def excuse(places: Sequence[int]) -> Excuse | None:
+        outputs = [np.ones(3), np.array(places, np.int64)]
+        policy = {"float64": "float32"}
+        case = Case(instance, [x], model.run_once(), outputs, model.nearby, model.exact, computes_as=policy)
+        return review(case)
+
+    assert all(excuse([first, second, third]) is not None for first, second, third in ((7, 2, 5), (3, 6, 1), (5, 0, 4)))
+    assert excuse([7, 2, 9]) is None, "there is no such number"
 
 
 def test_the_step_behind_exact_numbers_is_specified() -> None:
