@@ -48,7 +48,7 @@ def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mappi
         array: Array of a floating-point dtype in which *scale* is no rounding error.
         scale: 0 changes nothing.
         draw: 0 for all up, 1 for all down, 2 and 3 for inputs at even and at odd places in opposite directions, else the seed of
-            directions drawn at random; from 12 on any part of *scale*, so that equal numbers get any order.
+            directions drawn at random. From 12 on, an element moves by any part of *scale*, so that equal numbers get any order.
         place: Place of the input among the inputs; each has directions of its own.
         computes_as: Dtypes and those that a compiler computes them as, to which they are rounded first.
     """

@@ -18,13 +18,15 @@ from opera.arrays import numpy_dtype
 from opera.extensions.programs.generate import ProgramGenerator, Scope
 from opera.extensions.programs.operators import Operator
 from opera.extensions.programs.policy import Policy
-from opera.extensions.programs.program import Binding, Constant, Projection
+from opera.extensions.programs.program import Binding, Call, Constant, Projection
 from opera.extensions.programs.relations import Elementwise
 from opera.extensions.programs.types import TensorType, TupleType, Type
 from opera.extensions.programs.values import ANY, PLAIN, Bounds, to_tensor
 
 TRIES = 20
 """Types of the result that are tried for each choice of operators."""
+_UNCHANGED = ("identity", "astype", "reshape")
+"""Operators that may give their argument: optimisers take such a call away while they look at its neighbours."""
 _GOLDEN = 0.6180339887
 """Share of all choices between one seed and the next: the golden section spreads any number of seeds evenly."""
 
@@ -38,12 +40,14 @@ class Choice:
         depth: Place in *operators* of the one that has a literal operand; -1 for none.
         place: Place of that operand.
         number: Each element of the literal.
+        unchanged: The operator that gives the other operands of the first one, with parameters that change nothing; empty for any.
     """
 
     operators: tuple[Operator, ...]
     depth: int = -1
     place: int = 0
     number: float = 0
+    unchanged: str = ""
 
 
 class CoveringGenerator(ProgramGenerator):
@@ -104,39 +108,65 @@ class CoveringGenerator(ProgramGenerator):
         if depth >= len(choice.operators):
             return super().operands(operator, arguments, needs, fuel, scope)
         self._depth += 1
-        found: dict[int, str] = {}
-        if choice.depth == depth:
-            name = self._literal(operator, list(arguments), needs[choice.place], scope)
+        literal = choice.place if choice.depth == depth else -1
+        chained = -1, arguments[0]
+        if depth + 1 < len(choice.operators):
+            free = [(place, each) for place, each in enumerate(arguments) if place != literal]
+            following = choice.operators[depth + 1]
+            there = [(place, kind) for place, each in free for kind in _with_tuples(each) if following.recognises(kind)]
+            if not there:
+                return None
+            chained = self.random.choice(there)
+        names: dict[int, str] = {}
+        places = list(range(len(arguments)))
+        if choice.unchanged:  # what is taken away comes before its neighbours, as optimisers go from the inputs on
+            places.sort(key=lambda place: place == chained[0])
+        for place in places:
+            each, need = arguments[place], needs[place]
+            if place == literal:
+                name = self._literal(operator, list(arguments), need, scope)
+            elif place == chained[0]:
+                name = self._chained(choice.operators[depth + 1], chained[1], each, need, fuel, scope)
+            else:
+                name = self._other(each, need, fuel, scope, is_outer=depth == 0)
             if name is None:
                 return None
-            found[choice.place] = name
-        if depth + 1 < len(choice.operators):
-            chained = self._chained(choice.operators[depth + 1], arguments, needs, fuel, scope, set(found))
-            if chained is None:
-                return None
-            found |= chained
-        has_literal = choice.depth >= 0
-        for place, (each, need) in enumerate(zip(arguments, needs, strict=True)):
-            if place not in found:
-                share = 1 if has_literal else self.random.randint(0, max(0, fuel - 2))
-                found[place] = self.expression(each, need, share, scope, fresh=has_literal and depth == 0)
-        return [found[place] for place in range(len(arguments))]
+            names[place] = name
+        return [names[place] for place in range(len(arguments))]
 
-    def _chained(
-        self, operator: Operator, arguments: Sequence[TensorType], needs: Sequence[Bounds], fuel: int, scope: Scope, taken: set[int]
-    ) -> dict[int, str] | None:
-        """A call of *operator* as one of *arguments*; None if it gives none of them."""
-        free = [(place, each) for place, each in enumerate(arguments) if place not in taken]
-        there = [(place, kind) for place, each in free for kind in _with_tuples(each) if operator.recognises(kind)]
-        if not there:
-            return None
-        place, kind = self.random.choice(there)
-        name = self._called(operator, kind, needs[place], max(0, fuel - 1), scope)
+    def _chained(self, operator: Operator, kind: Type, wanted: TensorType, need: Bounds, fuel: int, scope: Scope) -> str | None:
+        """A call of *operator* of type *kind*, or the first part of its result; None if it is not defined."""
+        name = self._called(operator, kind, need, max(0, fuel - 1), scope)
         if name is None or not isinstance(kind, TupleType):
-            return None if name is None else {place: name}
+            return name
         value = self._values[name]
         assert isinstance(value, tuple)
-        return {place: self.bind(Projection(name, 0), arguments[place], value[0], scope)}
+        return self.bind(Projection(name, 0), wanted, value[0], scope)
+
+    def _other(self, kind: TensorType, need: Bounds, fuel: int, scope: Scope, *, is_outer: bool) -> str:
+        """An operand that is neither the literal nor the next operator's result."""
+        has_literal = self._choice.depth >= 0
+        name = self._unchanged(kind, need, scope) if self._choice.unchanged and is_outer else None
+        share = 1 if has_literal else self.random.randint(0, max(0, fuel - 2))
+        depth, self._depth = self._depth, len(self._choice.operators)  # its calls are not those that were chosen
+        name = name or self.expression(kind, need, share, scope, fresh=has_literal and is_outer)
+        self._depth = depth
+        return name
+
+    def _unchanged(self, kind: TensorType, need: Bounds, scope: Scope) -> str | None:
+        """A call of the choice's operator that gives its argument, such as a cast to the same dtype; None if no such call was drawn."""
+        operator = next((each for each in self._every if each.name == self._choice.unchanged), None)
+        if operator is None or not operator.recognises(kind):
+            return None
+        for _ in range(TRIES):
+            arguments, attributes = operator.solve(kind, self.random)
+            if arguments == (kind,):
+                name = self.leaf(kind, need, scope)
+                value = operator.compute([self.array(name)], attributes)
+                if np.array_equal(value, self.array(name)):
+                    self._calls += 1
+                    return self.bind(Call(operator.name, (name,), attributes), kind, value, scope)
+        return None
 
     def _literal(self, operator: Operator, arguments: list[TensorType], need: Bounds, scope: Scope) -> str | None:
         """The literal of the choice, as one element where the other arguments still give the same type; None if it is not allowed."""
@@ -169,8 +199,10 @@ def _with_literals(operators: Sequence[Operator]) -> Iterator[Choice]:
     for outer in operators:
         for inner in operators:
             for depth, each in enumerate((outer, inner)):
+                ways = ("", *_UNCHANGED) if depth == 1 and arity[outer.name] > 1 else ("",)
                 if arity[each.name] > 1:
-                    yield from (Choice((outer, inner), depth, place) for place in range(arity[each.name]))
+                    places = range(arity[each.name])
+                    yield from (Choice((outer, inner), depth, place, unchanged=way) for place in places for way in ways)
 
 
 def _with_tuples(kind: Type) -> list[Type]:
