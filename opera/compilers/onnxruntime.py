@@ -143,6 +143,8 @@ class OnnxRuntimeAdapter(Adapter):
         if subject.route.frontend == "onnx":
             single = len(names) == 1 and subject.instance.kind.behaviour.has_one_operator
             return names[0] if single else onnx_format.operator_of(subject)
+        if not subject.instance.kind.behaviour.has_one_operator:
+            return subject.instance.operator
         distinct = list(dict.fromkeys(names))
         return "+".join(distinct) if len(distinct) <= _MOST_NAMED else f"{subject.instance.operator} (exported)"
 

@@ -28,8 +28,11 @@ def functions_of(subject: Subject) -> list[str]:
 
 
 def operators_of(subject: Subject) -> str:
-    """The ATen operators of a saved exported program, joined by `+`; the instance's own operator where they are many."""
-    if subject.route.artefact is None:
+    """The ATen operators of a saved exported program, joined by `+`; the instance's own operator where they are many.
+
+    Instances of several operators have one name, which a reduction keeps.
+    """
+    if subject.route.artefact is None or not subject.instance.kind.behaviour.has_one_operator:
         return subject.instance.operator
     distinct = [name for name in dict.fromkeys(functions_of(subject)) if name != "getitem"]
     if len(distinct) > _MOST_NAMED:

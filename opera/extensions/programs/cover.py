@@ -161,9 +161,9 @@ class CoveringGenerator(ProgramGenerator):
         for _ in range(TRIES):
             arguments, attributes = operator.solve(kind, self.random)
             if arguments == (kind,):
-                name = self.leaf(kind, need, scope)
+                name = self.leaf(kind, operator.need(0, arguments, attributes, finite=self.policy.finite), scope)
                 value = operator.compute([self.array(name)], attributes)
-                if np.array_equal(value, self.array(name)):
+                if np.array_equal(value, self.array(name)) and self._fits(value, need):
                     self._calls += 1
                     return self.bind(Call(operator.name, (name,), attributes), kind, value, scope)
         return None

@@ -45,7 +45,7 @@ from opera.extensions.programs.program import (
 )
 from opera.extensions.programs.symbols import with_symbols
 from opera.extensions.programs.types import IllTyped, TensorType, TupleType, Type, elements, tensors_in
-from opera.extensions.programs.values import ANY, Bounds, ProgramValue, drawn, plain, to_tensor, type_of, within
+from opera.extensions.programs.values import ANY, Bounds, ProgramValue, clear_of_zero, drawn, plain, to_tensor, type_of, within
 
 _CONDITION = TensorType((), "bool")
 INSERTED = "(inserted)"
@@ -538,7 +538,9 @@ class ProgramGenerator:
 
     def _fits(self, value: ProgramValue, bounds: Bounds) -> bool:
         """Whether *value* may be used where *bounds* are asked for; without `finite`, any value will do where nothing is."""
-        return (bounds is ANY and not self.policy.finite) or within(value, bounds)
+        if bounds is ANY and not self.policy.finite:
+            return True
+        return within(value, bounds) and (bounds.zero or clear_of_zero(value))
 
     def _keep(self, name: str, kind: Type, value: ProgramValue) -> None:
         self._values[name] = value

@@ -36,7 +36,7 @@ ANY = Bounds()
 
 
 _NEAR_ZERO = 1e-3
-"""Share of the largest element below which an element counts as 0 where none may be: a sum that cancels may be exactly 0 elsewhere."""
+"""Share of the largest element below which an element may come of numbers that cancel."""
 
 
 def within(value: ProgramValue, bounds: Bounds) -> bool:
@@ -48,8 +48,13 @@ def within(value: ProgramValue, bounds: Bounds) -> bool:
     low, high = value.min(), value.max()
     if not (bounds.low <= low and high <= bounds.high and -math.inf < low and high < math.inf):
         return False
-    if bounds.zero or value.dtype.kind != "f":
-        return bounds.zero or bool(value.all())
+    return bounds.zero or bool(value.all())
+
+
+def clear_of_zero(value: ProgramValue) -> bool:
+    """Whether no number of *value* may be exactly 0 where it is added up in another order."""
+    if isinstance(value, tuple) or value.dtype.kind != "f" or value.size == 0:
+        return True
     sizes = np.abs(value)
     return bool(sizes.min() > _NEAR_ZERO * sizes.max())
 

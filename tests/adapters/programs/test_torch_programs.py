@@ -10,6 +10,9 @@ import pytest
 import torch
 from test_program_languages import SAMPLES, arrays, program_of
 
+from opera.compilers.adapter import Subject
+from opera.compilers.openvino import OpenVinoAdapter
+from opera.compilers.torch_format import operators_of
 from opera.extensions.programs.check import evaluate
 from opera.extensions.programs.generate import Generated, ProgramGenerator
 from opera.extensions.programs.instances import instance_of
@@ -92,3 +95,14 @@ def test_text_of_a_foreign_program_is_never_run(value: Any) -> None:
         module_lines(Program((Function("main", (Parameter("x", strange),), body, strange),)))
     with pytest.raises(Invalid):
         PyTorchTemplate().build(instance_of(Generated(program, (np.zeros(2, "float32"),)), "pytorch"), "key", 0)
+
+
+def test_one_failure_of_programs_has_one_name_whatever_else_is_in_them() -> None:
+    """The operators that it needs are its trigger, and a reduction that takes others away shows the same failure."""
+    kind = TensorType((3,), "float32")
+    bindings = (Binding("v", kind, Call("exp", ("x",), {})), Binding("w", kind, Call("negative", ("v",), {})))
+    program = Program((Function("main", (Parameter("x", kind),), Block(bindings, "w", dataflow=True), kind),))
+    instance = instance_of(Generated(program, (np.array([0.5, 1, 2], "float32"),)), "pytorch")
+    route = next(each for each in OpenVinoAdapter.routes if (each.frontend, each.name) == ("pytorch", "exported-program"))
+    data = PyTorchTemplate().build(instance, "key", 0).artefact(str(route.artefact), "runtime").data
+    assert operators_of(Subject(route, data, {}, 1, lambda: instance)) == "program"

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from opera.extensions.programs.batch import pairs_in
-from opera.extensions.programs.check import check
+from opera.extensions.programs.check import check, evaluate
 from opera.extensions.programs.cover import Choice, CoveringGenerator
 from opera.extensions.programs.languages import drawn_from, registry
 from opera.extensions.programs.policy import SHIPPED, BadPolicy, Policy, policy_from
 from opera.extensions.programs.program import Call, Constant, Projection, bindings, calls
 from opera.extensions.programs.types import TensorType
-from opera.extensions.programs.values import PLAIN, Bounds, plain, within
+from opera.extensions.programs.values import PLAIN, Bounds, clear_of_zero, plain, within
 
 FEW = Policy(cover=2, operators=4, only=("add", "divide", "relu", "reshape", "split", "sum", "where"))
 
@@ -67,6 +67,13 @@ def test_pairs_come_again_with_each_literal_that_optimisers_look_for() -> None:
     assert ("divide", "add") in set(pairs_in(made))
 
 
+def test_every_operator_is_defined_on_the_inputs() -> None:
+    draw = generator(SHIPPED["pairs"])
+    for seed in range(0, draw.choices, draw.choices // 600):
+        made = draw.generate(seed)
+        evaluate(made.program, made.inputs, registry())
+
+
 def test_a_triple_is_a_chain() -> None:
     draw = generator(replace(FEW, cover=3))
     for seed in range(40):
@@ -94,8 +101,9 @@ def test_a_plain_number_is_allowed_where_it_stands() -> None:
 
 def test_a_sum_that_nearly_cancels_is_no_divisor() -> None:
     """Compilers add in another order, and it is exactly 0 there."""
-    assert not within(np.array([1e-8, 1.0], "float32"), Bounds(zero=False))
-    assert within(np.array([0.25, -2.0], "float32"), Bounds(zero=False))
+    assert not clear_of_zero(np.array([1e-8, 1.0], "float32"))
+    assert clear_of_zero(np.array([0.25, -2.0], "float32"))
+    assert within(np.array([1e-8, 1.0], "float32"), Bounds(zero=False)), "programs of others may have it"
 
 
 def test_a_call_that_changes_nothing_comes_before_a_pattern_with_a_literal() -> None:
