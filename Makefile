@@ -47,7 +47,7 @@ tour: setup
 	$(BIN)/python scripts/demo.py --jobs $(JOBS) --tour --workspace .opera-tour
 
 test: lint
-	$(MAKE) --no-print-directory --output-sync=target --jobs $(WORKERS) SPREAD="-p no:xdist" integration $(ADAPTERS) e2e types site unit
+	$(MAKE) --no-print-directory --output-sync=target --jobs $(WORKERS) SPREAD="-p no:xdist" integration unit $(ADAPTERS) e2e types site
 	$(MAKE) --no-print-directory alone
 
 lint: setup
