@@ -435,7 +435,7 @@ class ProgramGenerator:
     def operands(
         self, operator: Operator, arguments: Sequence[TensorType], needs: Sequence[Bounds], fuel: int, scope: Scope
     ) -> list[str] | None:
-        """A variable for each of the *arguments* of *operator*, within *needs*; None if there is none."""
+        """A variable for each of the *arguments* of *operator*, within *needs*; None if one cannot be drawn."""
         drawn_ones = zip(arguments, self.shares(fuel, len(arguments)), needs, strict=True)
         return [self.expression(each, need, share, scope) for each, share, need in drawn_ones]
 

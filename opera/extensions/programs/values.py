@@ -85,7 +85,7 @@ PLAIN = (1, 0, -1, 2, 0.5)
 
 
 def plain(kind: TensorType, bounds: Bounds, generator: np.random.Generator) -> Array | None:
-    """One of `PLAIN` within *bounds* as every element of a value of type *kind*; None if there is none."""
+    """One of `PLAIN` within *bounds* as every element of a value of type *kind*; None if *bounds* allow no such number."""
     dtype = numpy_dtype(kind.dtype)
     numbers = [each for each in PLAIN if dtype.kind == "f" or each == np.asarray(each).astype(dtype)]
     fitting = [each for each in numbers if bounds.low <= each <= bounds.high and (each or bounds.zero)]
