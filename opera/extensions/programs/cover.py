@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -189,8 +190,14 @@ class CoveringGenerator(ProgramGenerator):
 
 def _mixed(number: int, count: int) -> int:
     """The place of *number* in an order of *count* things that is fixed and mixes them."""
+    return number * _step(count) % count
+
+
+@cache
+def _step(count: int) -> int:
+    """The first number from the golden section of *count* on that has no factor in common with it."""
     least = max(1, int(count * _GOLDEN))
-    return number * next(each for each in range(least, least + count + 1) if math.gcd(each, count) == 1) % count
+    return next(each for each in range(least, least + count + 1) if math.gcd(each, count) == 1)
 
 
 def _with_literals(operators: Sequence[Operator]) -> Iterator[Choice]:
