@@ -348,6 +348,7 @@ def attempt(script: Path, config: Config, result: StoredResult, scratch: Path | 
                 program.end()
             output = printed.end()
     if isinstance(ended, int):
+        _check_imports(output, python, result)
         return _judge(ended, output, result)
     verdict, message = ended
     return Attempt(result.verdict is verdict, message, output[-_SHOWN:])
@@ -397,6 +398,16 @@ def _followed(program: Program, printed: _Printed) -> int | tuple[Verdict, str]:
             return Verdict.OOM, f"more than {_MEMORY / 2**30:g} GiB of memory"
         printed.take()
     return code
+
+
+def _check_imports(output: str, python: str, result: StoredResult) -> None:
+    """Raises EnvironmentBroken where a script ended for want of a package, e.g. the library, which had an environment of its own."""
+    lacks = re.search(r"^ModuleNotFoundError: No module named '(\w+)'\s*\Z", output, re.MULTILINE)
+    if lacks is not None and "ModuleNotFoundError" not in str(result.detail):
+        name = lacks[1]
+        raise EnvironmentBroken(
+            f"the script needs {name}, which the environment of {result.compiler} lacks; install it there: {python} -m pip install {name}"
+        )
 
 
 def _judge(code: int, output: str, result: StoredResult) -> Attempt:

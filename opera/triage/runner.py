@@ -130,6 +130,11 @@ class _Place:
         self.runner.cancelled = True
         self.guards.cancel()
 
+    def close(self) -> None:
+        """Ends the workers of the reduction."""
+        self.runner.close()
+        self.guards.close()
+
 
 class Triage:
     """One run of triage over an open workspace."""
@@ -226,14 +231,18 @@ class Triage:
         jobs = min(self._options.jobs, len(groups))
         places: list[_Place] = []
         with ExitStack() as stack, ThreadPoolExecutor(jobs) as pool:
+            starting = {pool.submit(self._place, settings) for _ in range(jobs)}  # imports of several seconds each, all at once
             try:
-                for _ in range(jobs):
-                    places.append(self._place(settings, stack))
-                    start(places[-1])
-                while running:
-                    busy = ", ".join(api for _, _, api in running.values())
+                while starting or running:
+                    busy = ", ".join(api for _, _, api in running.values()) or "workers start"
                     doing(f"{subject}: {ended} of {plural(len(groups), 'fingerprint')} reduced, now {busy}")
-                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    ready = wait([*starting, *running], return_when=FIRST_COMPLETED).done
+                    for begun in ready & starting:
+                        starting.remove(begun)
+                        places.append(begun.result())
+                        stack.callback(places[-1].close)
+                        start(places[-1])
+                    for done in ready & running.keys():
                         place, walk, api = running.pop(done)
                         reduction = done.result()
                         self._keep(reduction, api)
@@ -247,12 +256,13 @@ class Triage:
             finally:
                 for place in places:
                     place.cancel()
+                for each in starting:
+                    each.add_done_callback(_close)
 
-    def _place(self, settings: Settings, stack: ExitStack) -> _Place:
-        """Workers for one reduction at a time, which end with *stack*."""
-        guards = Guards(settings.compiler, self._config, self._workspace.scratch)
-        stack.callback(guards.close)
-        return _Place(stack.enter_context(TestRunner(settings, self._config, self._workspace.scratch)), guards)
+    def _place(self, settings: Settings) -> _Place:
+        """Workers for one reduction at a time."""
+        runner = TestRunner(settings, self._config, self._workspace.scratch)
+        return _Place(runner, Guards(settings.compiler, self._config, self._workspace.scratch))
 
     def _fingerprint(self, tests: Sequence[StoredResult]) -> _Walk:
         """Asks for the reduction of one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
@@ -371,6 +381,12 @@ class Triage:
         self._store.replace_merges(merges(candidates_of(leaves, known.causes, tests_of)))
         found = findings_in(self._workspace)
         FindingIds(self._workspace).keep(ReportedId(each.id, each.representative.test) for each in found)
+
+
+def _close(place: Future[_Place]) -> None:
+    """Ends workers that nobody waited for."""
+    if not place.cancelled() and place.exception() is None:
+        place.result().close()
 
 
 def _settings(result: StoredResult, campaign: Campaign | None) -> Settings:

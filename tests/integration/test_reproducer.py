@@ -15,6 +15,7 @@ import pytest
 from fake.harness import marked
 
 from opera.config import Config
+from opera.errors import EnvironmentBroken
 from opera.oracles.verdict import Verdict
 from opera.report import reproducer
 from opera.store import StoredResult
@@ -44,6 +45,13 @@ def ran(tmp_path: Path, text: str, result: StoredResult = CRASHED) -> reproducer
     script = tmp_path / "script.py"
     script.write_text(text)
     return reproducer.attempt(script, Config({}), result, tmp_path / "scratch")
+
+
+def test_a_script_that_lacks_a_package_says_where_to_install_it_and_not_that_the_bug_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentBroken, match=r"the script needs absent_library, .* -m pip install absent_library$"):
+        ran(tmp_path, "import absent_library\n")
+    detail = {"failure": {"type": "ModuleNotFoundError", "message": "No module named 'absent_library'"}}
+    assert ran(tmp_path, "import absent_library\n", replace(CRASHED, detail=detail)).reproduced, "the finding itself says so"
 
 
 @pytest.mark.parametrize("result", [HUNG, CRASHED])

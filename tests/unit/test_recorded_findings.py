@@ -96,7 +96,8 @@ def test_a_page_quotes_the_number_of_findings(page: str, words: str) -> None:
 COLUMNS = {"onnx": "ONNX", "pytorch": "PyTorch", "keras": "Keras", "tensorflow": "TensorFlow", "tflite": "TensorFlow",
            "stablehlo": "StableHLO", "relax": "Relax"}  # fmt: skip
 NAMES = {"tvm": "TVM", "tvm-stablehlo": "TVM", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "iree": "IREE", "xla": "XLA",
-         "inductor": "Inductor", "litert": "LiteRT", "tensorrt": "TensorRT", "onnxruntime-ggml": "ggml, by ONNX Runtime"}  # fmt: skip
+         "inductor": "Inductor", "inductor-cuda": "Inductor on a GPU",
+         "litert": "LiteRT", "tensorrt": "TensorRT", "onnxruntime-ggml": "ggml, by ONNX Runtime"}  # fmt: skip
 """The rows of the README's table; all other projects are one row."""
 
 

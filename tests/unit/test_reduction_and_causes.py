@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
 
@@ -267,12 +268,12 @@ def test_a_trigger_splits_a_fingerprint_and_the_part_with_the_first_test_keeps_t
 class Slipping(Triage):
     """Reduces every test to a call of a dtype that the test did not have."""
 
-    def __init__(self, space: Workspace, causes: int = 4) -> None:
-        super().__init__(space, Config({}), TriageOptions(arbiters=False, causes=causes), lambda _reduction, _api: None)
+    def __init__(self, space: Workspace, causes: int = 4, jobs: int = 1) -> None:
+        super().__init__(space, Config({}), TriageOptions(arbiters=False, causes=causes, jobs=jobs), lambda _reduction, _api: None)
         self.asked: list[str] = []
 
-    def _place(self, bench: object, stack: object) -> Any:
-        return SimpleNamespace(cancel=lambda: None)
+    def _place(self, settings: object) -> Any:
+        return SimpleNamespace(cancel=lambda: None, close=lambda: None)
 
     def _reduced(self, place: object, task: Any) -> StoredReduction:
         self.asked.append(task.test.test)
@@ -288,6 +289,31 @@ def test_other_seeds_of_a_call_that_was_reduced_are_not_reduced_again(workspace:
     triage.run()
     assert len(triage.asked) == 1
     assert [(each.id, len(each.tests)) for each in findings(workspace)] == [(one.fingerprint, 3)]
+
+
+class Together(Slipping):
+    """Starts workers only while others start, and says how many are open."""
+
+    def __init__(self, space: Workspace) -> None:
+        super().__init__(space, jobs=2)
+        self.open = 0
+        self._both = Barrier(2)
+
+    def _place(self, settings: object) -> Any:
+        self._both.wait(60)
+        self.open += 1
+        return SimpleNamespace(cancel=lambda: None, close=self._closed)
+
+    def _closed(self) -> None:
+        self.open -= 1
+
+
+def test_the_workers_of_all_reductions_start_together_and_end_with_the_triage(workspace: Workspace) -> None:
+    calls = [pow_of(FLOAT, INTEGER), pow_of(INTEGER, FLOAT)]
+    fill(workspace, *((crash(name, call, name), call) for name, call in zip("ab", calls, strict=True)))
+    triage = Together(workspace)
+    tally = triage.run()
+    assert (tally.reduced, tally.problems, triage.open) == (2, [], 0)
 
 
 class Apart(Slipping):

@@ -247,7 +247,10 @@ def failure_of(result: StoredResult) -> Failure | None:
     if result.verdict in _DEAD:
         return Failure(_DEAD[result.verdict], summary, in_child=True)
     raised = result.detail.get("failure") if result.verdict is Verdict.CRASH else None
-    return Failure("AssertionError" if raised is None else str(raised["type"]), summary)
+    name = "AssertionError" if raised is None else str(raised["type"])
+    return Failure(
+        "RuntimeError" if name.startswith("opera.") else name, summary
+    )  # the base of what a suite raises in place of OPERA's own
 
 
 def _link(finding: Finding, baseline: Baseline | None) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import ModelValue, as_array, dtype_name, is_array, pack
+from opera.difftest.messages import BUILDS_ONLY
 from opera.extensions.suites.driver import environment
 from opera.extensions.suites.plain import BURN_DOWN, GREEN
 from opera.extensions.suites.tensors import NoTensor, value_proto
@@ -192,6 +193,7 @@ def _readme(template: str, compiler: str, versions: Mapping[str, str], folder: s
             versions=", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown versions",
             green=len(tests) - len(failing),
             failing=failing,
+            builds_only=BUILDS_ONLY.items() <= versions.items(),
         )
     )
     return text.encode()

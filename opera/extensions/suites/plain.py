@@ -15,6 +15,7 @@ from opera import testing
 from opera.arrays import Array
 from opera.compilers.adapter import Adapter
 from opera.compilers.registry import plugin
+from opera.difftest.messages import BUILDS_ONLY
 from opera.errors import UserError
 from opera.extensions.suites.driver import RouteFunction, default_route, environment, helper, route_function
 from opera.extensions.suites.layout import formatted, lines_of
@@ -282,6 +283,7 @@ def _readme(
             left_out={ascii_text(reason).replace("|", "/"): count for reason, count in left_out.items()},
             ran=ran,
             own=any(each.tolerance is not None for each in tests),
+            builds_only=BUILDS_ONLY.items() <= versions.items(),
         )
     )
 

@@ -235,7 +235,9 @@ class _Runner:
             number += 1
             begun = _take(rows, found)
             if not rows:
-                raise EnvironmentBroken(f"the tests cannot be run: {self._python} -m pytest ended with {how}: {_last(output)}")
+                raise EnvironmentBroken(
+                    f"the tests cannot be run: {self._python} -m pytest ended with {how}: {_last(output)}; --no-run writes them untried"
+                )
             if rows[-1].get("outcome") == "ended":
                 why = next((str(row.get("message", "")) for row in rows if "file" in row), "pytest did not run it")
                 outcome = next((str(row["outcome"]) for row in rows if "file" in row), "failed")
