@@ -236,13 +236,14 @@ class Triage:
                 while starting or running:
                     busy = ", ".join(api for _, _, api in running.values()) or "workers start"
                     doing(f"{subject}: {ended} of {plural(len(groups), 'fingerprint')} reduced, now {busy}")
-                    ready = wait([*starting, *running], return_when=FIRST_COMPLETED).done
-                    for begun in ready & starting:
+                    pending: list[Future[Any]] = [*starting, *running]
+                    ready = wait(pending, return_when=FIRST_COMPLETED).done
+                    for begun in starting & ready:
                         starting.remove(begun)
                         places.append(begun.result())
                         stack.callback(places[-1].close)
                         start(places[-1])
-                    for done in ready & running.keys():
+                    for done in running.keys() & ready:
                         place, walk, api = running.pop(done)
                         reduction = done.result()
                         self._keep(reduction, api)
