@@ -149,3 +149,20 @@ def test_each_rule_of_tensorrt_meets_its_message_and_none_a_fault(tensorrt: Path
     faults = [each for each in recorded if each["name"].startswith("fault")]
     assert faults
     assert all((each["reason"] is None) is each["name"].startswith("fault") for each in recorded)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(HAS_GPU, reason="with a GPU values are compared")
+def test_suites_of_a_compiler_that_only_builds_say_that_they_compare_signatures(tensorrt: Path) -> None:
+    opera(tensorrt, "import", str(SAMPLES / "onnx.jsonl"))
+    subject = ("--compiler", "tensorrt", "--frontend", "onnx")
+    opera(tensorrt, "run", *subject, "-k", "rnn or averagepool or onehot or relu", "--exit-zero", "--quiet", "-j", "1")
+    python = tensorrt / ".opera-envs" / "tensorrt" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "pytest"], check=True, timeout=600)
+    for style in ("onnx-backend", "plain"):
+        said = opera(tensorrt, "export", "pytest", style, *subject, "--style", style, "--passing", "4")
+        assert (said["green"], said["burn_down"] >= 3, said["left_out"]) == (4, True, {}), said
+        readme = " ".join((tensorrt / style / "README.md").read_text(encoding="utf-8").split())
+        assert "Nothing ran where the tests were exported" in readme
+    done = subprocess.run([python, "-m", "pytest", "-q", "plain"], cwd=tensorrt, capture_output=True, text=True, check=False, timeout=600)
+    assert f"4 passed, {said['burn_down']} xfailed" in done.stdout, done.stdout[-2000:]
