@@ -6,7 +6,7 @@
 # make docs: the site, in .site; it fails at a broken link. make site: the same, then its tests in a browser (part of make test)
 # make notebooks: runs the evaluation's notebooks from the recorded campaigns, and stores their outputs; make lab opens them in JupyterLab
 # make pictures: the pictures of the documentation, from real output
-# make test-slow, make bench: what takes longer
+# make test-slow: the slow tests, in the parts of make test; make bench: the benchmarks
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
@@ -17,7 +17,10 @@ WORKERS ?= 3
 # unit tests alone take two processes; beside the others one, which collects them once
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 SPREAD ?= -n 2 --dist worksteal
-QUICK := $(BIN)/python -m pytest -m "not slow and not alone"
+# make test-slow runs the same parts with SELECT=slow
+SELECT ?= not slow
+PYTEST := $(BIN)/python -m pytest $(LIMIT)
+TESTS := $(PYTEST) -m "$(SELECT) and not alone"
 
 # each part of the adapters' tests is one process, because what it imports takes seconds: TensorFlow, other libraries and compilers, extensions
 TENSORFLOW := $(sort $(wildcard $(addprefix tests/adapters/test_,*keras*.py *tensorflow*.py operators.py script.py)))
@@ -62,30 +65,30 @@ docs: setup
 	@echo "site: .site/index.html"
 
 site: docs
-	$(QUICK) tests/site
+	$(TESTS) tests/site
 
 unit: setup
-	$(QUICK) $(SPREAD) tests/unit
+	$(TESTS) $(SPREAD) tests/unit
 
 integration: setup
-	$(QUICK) $(SHARED) tests/integration
+	$(TESTS) $(SHARED) tests/integration
 
 alone: setup
-	$(BIN)/python -m pytest tests/integration -m "alone and not slow"
+	$(PYTEST) tests/integration -m "alone and not slow"
 
 adapters: $(ADAPTERS)
 
 adapters-libraries: setup
-	$(QUICK) $(LIBRARIES)
+	$(TESTS) $(LIBRARIES)
 
 adapters-tensorflow: setup
-	$(QUICK) $(TENSORFLOW)
+	$(TESTS) $(TENSORFLOW)
 
 adapters-extensions: setup
-	$(QUICK) $(EXTENSIONS)
+	$(TESTS) $(EXTENSIONS)
 
 e2e: setup
-	$(QUICK) tests/e2e
+	$(TESTS) tests/e2e
 
 notebooks: setup
 	$(BIN)/python scripts/run_notebooks.py
@@ -97,7 +100,8 @@ pictures: setup
 	$(BIN)/python scripts/pictures.py
 
 test-slow: setup
-	$(BIN)/python -m pytest tests -m slow --timeout 3600
+	$(MAKE) --no-print-directory --output-sync=target --keep-going --jobs 2 SELECT=slow LIMIT="--timeout 3600" SPREAD="-p no:xdist" \
+		integration unit $(ADAPTERS) e2e
 	$(BIN)/python -m pytest tests/unit tests/integration -m "hypothesis and not slow" --hypothesis-profile thorough --timeout 3600
 
 bench: setup

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -144,3 +145,9 @@ def test_the_core_names_no_extension() -> None:
 def code_of(path: Path) -> str:
     """The code of a module without comments; empty where even the text has none of the words."""
     return ast.unparse(tree(path)) if _WORDS.search(path.read_text(encoding="utf-8")) else ""
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """One process cannot collect both, and `make test-slow` collects many folders."""
+    names = Counter(each.name for each in Path(__file__).parents[1].rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
