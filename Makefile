@@ -44,7 +44,7 @@ $(STAMP): constraints.txt pyproject.toml
 	@echo "ready: $(BIN)/opera --help"
 
 demo: setup
-	$(BIN)/python scripts/demo.py --jobs $(JOBS)
+	$(BIN)/python scripts/demo.py --jobs $(JOBS) $(if $(RECORD),--record $(RECORD))
 
 tour: setup
 	$(BIN)/python scripts/demo.py --jobs $(JOBS) --tour --workspace .opera-tour

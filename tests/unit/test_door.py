@@ -23,7 +23,7 @@ def parsed(path: str | Path) -> Any:
 
 def test_the_workflow_sets_up_and_tests_as_a_person_does() -> None:
     job = parsed(".github/workflows/test.yml")["jobs"]["test"]
-    assert [step["run"] for step in job["steps"] if "run" in step] == ["make setup", "make test"]
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["make setup", "make test", "make demo RECORD=demo.jsonl"]
     assert job["timeout-minutes"] > 0
     python = next(step["with"] for step in job["steps"] if "python-version" in step.get("with", {}))
     assert python["python-version"] == "3.11"
