@@ -39,6 +39,7 @@ SCHEMA = "run/1"
 _FORMS = {
     "runtime": (InputForm.RUNTIME,),
     "baked": (InputForm.BAKED,),
+    "constant": (InputForm.CONSTANT,),
     "both": (InputForm.RUNTIME, InputForm.BAKED),
     "folded": (InputForm.FOLDED,),
 }
@@ -63,7 +64,7 @@ _output = heading("Output")
     type=click.Choice(list(_FORMS)),
     default="both",
     show_default=True,
-    help="How to give shape-like inputs: at run time, as constants in the model (baked), or both.",
+    help="How to give inputs: at run time, shape-like ones as constants in the model (baked), both, or all but the first as constants.",
 )
 @_subject(
     "--opset",

@@ -177,6 +177,6 @@ def needs_review(judgement: Judgement, test: Test) -> bool:
     """
     if judgement.stage in _ALWAYS.get(judgement.verdict, ()):
         return True
-    if judgement.verdict not in _MAY_RAISE or judgement.stage not in _COMPILING or test.form.inputs is not InputForm.BAKED:
+    if judgement.verdict not in _MAY_RAISE or judgement.stage not in _COMPILING or test.form.inputs is InputForm.RUNTIME:
         return False
     return may_fail(test.api.rsplit(".", 1)[-1])

@@ -1,4 +1,4 @@
-"""The forms of a model: whether its shape-like inputs are given at run time or baked in as constants, and its opset."""
+"""The forms of a model: which of its inputs are given at run time, and which are constants; and its opset."""
 
 from __future__ import annotations
 
@@ -24,10 +24,13 @@ _WITH_OPSET = re.compile(r"([a-z]+)@([1-9]\d?)", re.ASCII)
 
 
 class InputForm(enum.Enum):
-    """How shape-like inputs reach a model."""
+    """How inputs reach a model."""
 
     RUNTIME = "runtime"
     BAKED = "baked"
+    """Shape-like inputs are constants of the model."""
+    CONSTANT = "constant"
+    """All tensors but the first input are constants, as weights are."""
     FOLDED = "folded"
     """Baked in, and operations of constants only replaced by what an interpreter gives for them."""
 
@@ -37,7 +40,7 @@ class ModelForm:
     """The form of a test's model. Its text, `baked` or `baked@21`, is part of the test's identity, and stands in the store and in messages.
 
     Attributes:
-        inputs: How shape-like inputs reach it.
+        inputs: How inputs reach it.
         opset: The opset of ONNX that it declares; None for the lowest at which it is valid and means the same.
     """
 
@@ -80,10 +83,24 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
     )
 
 
+def constant_inputs(instance: Instance, form: InputForm) -> tuple[int, ...]:
+    """Places of the inputs of *instance* that are constants of the model in *form*."""
+    if form is InputForm.RUNTIME:
+        return ()
+    if form is not InputForm.CONSTANT or facts_of(instance.library).constants:
+        return bakeable(instance)
+    is_model = instance.kind in (Kind.NODE, Kind.GRAPH)
+    return tuple(place for place, argument in enumerate(instance.call) if is_model and place > 0 and isinstance(argument.value, Tensor))
+
+
 def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputForm, ...]:
-    """The forms among *wanted* in which *instance* gives different models; without anything to bake, that is `runtime` alone."""
-    known = tuple(each for each in wanted if each is not InputForm.FOLDED or facts_of(instance.library).constants)
-    return known if bakeable(instance) or not known else (InputForm.RUNTIME,)
+    """The forms among *wanted* in which *instance* gives different models; one without a constant is `runtime`."""
+    found: dict[tuple[tuple[int, ...], bool], InputForm] = {}
+    for each in wanted:
+        if each is not InputForm.FOLDED or facts_of(instance.library).constants:
+            places = constant_inputs(instance, each)
+            found.setdefault((places, each is InputForm.FOLDED and bool(places)), each if places else InputForm.RUNTIME)
+    return tuple(found.values())
 
 
 def is_drawn(instance: Instance) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from opera.arrays import Array, as_array, dtype_name, is_array, wide_integers
 from opera.instance import Graph, Instance, Kind, Tensor
-from opera.models.forms import InputForm, ModelForm, bakeable, is_drawn
+from opera.models.forms import InputForm, ModelForm, constant_inputs, is_drawn
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Model, PythonSource, Reference
 from opera.templates.onnx.documentation import forbidden
@@ -133,8 +133,8 @@ class OnnxModel:
             raise ValueError(f"ONNX models have no artefact of kind {kind!r}")
         wanted = ModelForm.parse(form)
         proto = self.proto if wanted.opset is None else restated(self.proto, wanted.opset, self._means_the_same)
-        if wanted.inputs is InputForm.BAKED:
-            proto = _bake(proto, {self._names[place]: self._values[place] for place in bakeable(self.instance)})
+        if wanted.inputs is not InputForm.RUNTIME:
+            proto = _bake(proto, {self._names[place]: self._values[place] for place in constant_inputs(self.instance, wanted.inputs)})
             _check_types(proto)
         return Artefact(proto.SerializeToString(deterministic=True))
 

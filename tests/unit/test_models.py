@@ -21,7 +21,7 @@ from opera.compilers.registry import choose_route, plugin, plugins
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Constraint, Instance, Kind, Tensor
 from opera.instrumentation.tensors import DTYPE_BITS
-from opera.models.forms import InputForm, bakeable, forms_of
+from opera.models.forms import InputForm, bakeable, constant_inputs, forms_of
 from opera.models.sampling import sample
 from opera.models.template import template_of
 from opera.models.variants import is_refused_dtype
@@ -295,6 +295,11 @@ def test_only_nodes_with_a_small_second_input_have_two_forms() -> None:
     assert forms_of(node(big, big), both) == (InputForm.RUNTIME,)
     assert forms_of(node(big, shape, kind=Kind.FUNCTION), both) == (InputForm.RUNTIME,)
     assert bakeable(node(big, big, shape, small)) == (2, 3)
+    weights = (InputForm.CONSTANT,)
+    assert forms_of(node(big, big), (*both, *weights)) == (InputForm.RUNTIME, InputForm.CONSTANT)
+    assert forms_of(node(big, shape), (*both, *weights)) == both, "the same model as baked"
+    assert forms_of(node(big), weights) == (InputForm.RUNTIME,)
+    assert constant_inputs(node(big, big, shape), InputForm.CONSTANT) == (1, 2)
 
 
 def test_templates_and_canaries_of_this_package_are_registered_by_entry_points() -> None:
