@@ -170,10 +170,12 @@ class TvmAdapter(Adapter):
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         module, feeds = loaded
+        self._stated: Signature | None = None
         stage("optimize")
         if not subject.route.compares:
             return tvm_relax.ORACLES[subject.route.name](module)
-        self._stated = None if subject.route.frontend == tvm_relax.FRONTEND else tvm_relax.stated(module["main"], subject.outputs)
+        if subject.route.frontend != tvm_relax.FRONTEND:
+            self._stated = tvm_relax.stated(module["main"], subject.outputs)
         with self._target:
             if subject.route.name == tvm_relax.LEGALIZED:
                 module = self._relax.get_pipeline("default_build")(self._relax.transform.LegalizeOps()(module))

@@ -116,8 +116,12 @@ def test_an_operator_that_cannot_be_compiled_is_named_and_hides_no_other(check: 
     assert "no MaxPool here" in next(each["reason"] for each in found["nodes"].values() if each["state"] == "crash")
 
 
-def test_a_ci_gets_a_case_for_each_node_and_one_for_the_whole_model(check: Check, tmp_path: Path) -> None:
-    check({"operator": "Relu", "factor": 1.1}, "--junit", "result.xml")
+def test_a_ci_gets_a_case_for_each_node_and_one_for_the_whole_model_and_a_person_a_page(check: Check, tmp_path: Path) -> None:
+    check({"operator": "Relu", "factor": 1.1}, "--junit", "result.xml", "--html", "result.html")
+    page = (tmp_path / "result.html").read_text(encoding="utf-8")
+    assert re.search(r'<th>Relu \(\d\)</th><td class="wrong">', page)
+    assert re.search(r'<tr><td>faulty</td><td>Relu relu1</td><td class="wrong">wrong \([^<]*</td>', page)
+    assert "http" not in page.replace("http://www.w3.org/", ""), "nothing is fetched"
     (suite,) = xml.parse(tmp_path / "result.xml").getroot()
     assert suite.attrib == {"name": "faulty", "tests": "12", "failures": "2", "errors": "0", "skipped": "0"}
     failed = {case.get("name"): case[0].get("message", "") for case in suite if len(case)}

@@ -35,7 +35,6 @@ def test_every_chosen_subject_tests_the_programs_and_the_command_can_be_typed_ag
     assert more["subjects"]["onnxruntime/onnx:onnx"]["executed"] == 12
 
 
-@pytest.mark.slow
 def test_builds_limits_the_oracles_that_compile(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY.format(language="relax"))
     chosen = ("--subject", "tvm:json", "--subject", "tvm:build")

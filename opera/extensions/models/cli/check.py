@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as xml
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
+import jinja2
 
+from opera import templates
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER
 from opera.cli.options import Duration, OutputFile, Size, common
@@ -26,6 +28,10 @@ SCHEMA = "check/1"
 _SOURCE = "check"
 _SHOWN = 10
 """Nodes that are named for each compiler; `--json` has all."""
+_LISTED = 1_000
+"""Nodes that a page lists."""
+_REASON = 2_000
+_TEMPLATES = (Path(__file__).parent.parent / "templates", Path(templates.__file__).parent / "page")
 
 
 class _SizeOf(click.ParamType[tuple[str, int]]):
@@ -61,10 +67,11 @@ class _SizeOf(click.ParamType[tuple[str, int]]):
     "--junit", type=OutputFile(), metavar="FILE",
     help="Write JUnit XML to this file: one suite per compiler, one case per node and one for the whole model; - is standard output.",
 )  # fmt: skip
+@click.option("--html", type=OutputFile(), metavar="FILE", help="Write one self-contained HTML page to this file; - is standard output.")
 @common
 def command(
     model: str, compilers: tuple[str, ...], inputs: Path | None, sizes: tuple[tuple[str, int], ...], timeout: float, memory: int,
-    junit: Path | None, workspace: Path, seed: int, as_json: bool,
+    junit: Path | None, html: Path | None, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Check a model and each of its operators on several compilers.
 
@@ -74,7 +81,7 @@ def command(
     true values. If the operators are right and the whole model is not, OPERA seeks the operators that are wrong together. Operators that
     fail become instances of the workspace. Exit with 1 if anything is wrong, crashes or is declined.
     """
-    check_outputs(as_json, junit)
+    check_outputs(as_json, junit, html)
     with working_folder("check", workspace / "scratch") as scratch:
         found = check(
             model, compilers, inputs=inputs, sizes=dict(sizes), seed=seed, timeout=timeout, memory=memory, scratch=scratch, tell=doing
@@ -82,9 +89,11 @@ def command(
     stored = _store(workspace, found) if found.failing else 0
     if junit is not None:
         write(junit, _junit(found))
+    if html is not None:
+        write(html, _page(found))
     if as_json:
         print_json(_document(found))
-    elif junit is None or str(junit) != "-":
+    elif "-" not in (str(junit), str(html)):
         _print(found)
         if stored:
             bad = (State.WRONG, State.CRASH)
@@ -125,31 +134,78 @@ def _add_case(suite: xml.Element, checked: CheckedModel, name: str, found: Found
 
 
 def _print(checked: CheckedModel) -> None:
-    nodes, reports = checked.nodes, checked.reports
-    counts = Counter(each.operator for each in nodes)
-    echo(f"{one_line(_short(checked))}: {plural(len(nodes), 'node')} of {plural(len(counts), 'operator')}")
-    rows = [
-        [f"{operator.removeprefix('ai.onnx.')} ({count})", *(_cell(each, nodes, operator) for each in reports)]
-        for operator, count in sorted(counts.items(), key=lambda pair: (not _breaks(pair[0], nodes, reports), pair[0]))
-    ]
+    echo(f"{one_line(_short(checked))}: {_size(checked)}")
     if checked.exported is not None:
-        exported = checked.exported
-        echo(f"the exported ONNX model: {_state(exported)}{f': {exported.reason}' if exported.reason else ''}")
-    rows.append(["the whole model", *(_state(each.whole) for each in reports)])
-    print_table(["operator", *(each.compiler for each in reports)], rows)
-    for each in reports:
-        bad = [(nodes[number], found) for number, found in each.nodes.items() if found.state in (State.WRONG, State.CRASH, State.DECLINED)]
+        echo(f"the exported ONNX model: {_told(checked.exported)}")
+    print_table(_head(checked), _rows(checked))
+    for each in checked.reports:
+        bad = _bad(checked, each)
         for node, found in bad[:_SHOWN]:
-            echo(one_line(f"{each.compiler}: {node}: {_state(found)}: {found.reason}", 300))
+            echo(one_line(f"{each.compiler}: {node}: {_told(found)}", 300))
         if len(bad) > _SHOWN:
             echo(f"{each.compiler}: {len(bad) - _SHOWN} more nodes; --json lists them")
-        if each.whole.reason and not bad:
-            echo(one_line(f"{each.compiler}: the whole model: {_state(each.whole)}: {each.whole.reason}", 300))
-        if each.edges:
-            ends = [str(node) for node in nodes if set(node.outputs) & set(each.edges) or set(node.inputs) & set(each.edges)]
-            echo(one_line(f"{each.compiler}: wrong only together: {', '.join(ends)}", 300))
-        elif each.whole.state is State.WRONG and not bad:
-            echo(f"{each.compiler}: only the whole model is wrong: no part of it is, when it reads the true values")
+        for note in _notes(checked, each):
+            echo(one_line(note, 300))
+
+
+def _page(checked: CheckedModel) -> str:
+    """One HTML file without other files."""
+    problems = [
+        (each.compiler, str(node), _state(found), one_line(found.reason, _REASON))
+        for each in checked.reports for node, found in _bad(checked, each)
+    ]  # fmt: skip
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html.j2").render(
+        name=one_line(_short(checked)),
+        size=_size(checked),
+        exported=None if checked.exported is None else _told(checked.exported),
+        head=_head(checked),
+        rows=_rows(checked),
+        states=[str(each) for each in (State.CRASH, State.WRONG, State.DECLINED, State.UNTESTED, State.RIGHT)],
+        problems=problems[:_LISTED],
+        notes=[one_line(note, _REASON) for each in checked.reports for note in _notes(checked, each)],
+        left_out=max(0, len(problems) - _LISTED),
+    )
+
+
+def _size(checked: CheckedModel) -> str:
+    return f"{plural(len(checked.nodes), 'node')} of {plural(len({each.operator for each in checked.nodes}), 'operator')}"
+
+
+def _head(checked: CheckedModel) -> list[str]:
+    return ["operator", *(each.compiler for each in checked.reports)]
+
+
+def _rows(checked: CheckedModel) -> list[list[str]]:
+    """For each operator, those that break first, what the compilers make of it; last, of the whole model."""
+    nodes, reports = checked.nodes, checked.reports
+    counts = Counter(each.operator for each in nodes)
+    ordered = sorted(counts.items(), key=lambda pair: (not _breaks(pair[0], nodes, reports), pair[0]))
+    cells = [[f"{name.removeprefix('ai.onnx.')} ({count})", *(_cell(each, nodes, name) for each in reports)] for name, count in ordered]
+    return [*cells, ["the whole model", *(_state(each.whole) for each in reports)]]
+
+
+def _bad(checked: CheckedModel, report: Report) -> list[tuple[Node, Found]]:
+    states = (State.WRONG, State.CRASH, State.DECLINED)
+    return [(checked.nodes[number], found) for number, found in report.nodes.items() if found.state in states]
+
+
+def _notes(checked: CheckedModel, report: Report) -> Iterator[str]:
+    """What no node alone explains."""
+    bad, nodes = _bad(checked, report), checked.nodes
+    if report.whole.reason and not bad:
+        yield f"{report.compiler}: the whole model: {_told(report.whole)}"
+    if report.edges:
+        ends = [str(node) for node in nodes if set(node.outputs) & set(report.edges) or set(node.inputs) & set(report.edges)]
+        yield f"{report.compiler}: wrong only together: {', '.join(ends)}"
+    elif report.whole.state is State.WRONG and not bad:
+        yield f"{report.compiler}: only the whole model is wrong: no part of it is, when it reads the true values"
+
+
+def _told(found: Found) -> str:
+    return f"{_state(found)}: {found.reason}" if found.reason else _state(found)
 
 
 def _short(found: CheckedModel) -> str:
