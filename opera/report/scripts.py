@@ -160,9 +160,6 @@ class WrittenScript:
     note: str
 
 
-NO_SCRIPT = WrittenScript("", "")
-
-
 def write_script(workspace: Workspace, sources: ModelSources, finding: Finding, campaign: Campaign | None) -> WrittenScript:
     """The script for the reduced instance of *finding*, else for its smallest failing test. It is not run.
 

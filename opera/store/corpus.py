@@ -139,15 +139,6 @@ class Corpus:
             rows = ((*place, api, reason, calls) for (api, reason), calls in (drops or {}).items())
             database.executemany("INSERT INTO drops (library, source, api, reason, calls) VALUES (?, ?, ?, ?, ?)", rows)
 
-    def source_counts(self, library: str, source: str) -> tuple[int, int]:
-        """Distinct instances and APIs that *source* of *library* has given so far."""
-        row = self._database.execute(
-            "SELECT count(DISTINCT instance), count(DISTINCT api) FROM occurrences JOIN instances ON id = instance"
-            " WHERE library = ? AND source = ?",
-            (library, source),
-        ).fetchone()
-        return int(row[0]), int(row[1])
-
     def counts(self, library: str) -> tuple[int, int]:
         """Distinct instances and APIs of *library*."""
         row = self._database.execute("SELECT count(*), count(DISTINCT api) FROM instances WHERE library = ?", (library,)).fetchone()

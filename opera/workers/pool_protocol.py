@@ -27,11 +27,6 @@ class WorkerKind(enum.Enum):
         """Whether its tasks run in a process of their own."""
         return self not in (WorkerKind.LIBRARY, WorkerKind.COMPILER)
 
-    @property
-    def is_library(self) -> bool:
-        """Whether it is a materialiser."""
-        return self in (WorkerKind.LIBRARY, WorkerKind.LIBRARY_FRESH, WorkerKind.LIBRARY_SPAWNED)
-
 
 @dataclass(frozen=True)
 class WorkerConfig:

@@ -56,13 +56,6 @@ def test_recording_again_counts_anew_and_continuing_adds_up(run: Run) -> None:
         assert sum(each.calls for each in Corpus(space).provenance(digest(GOOD))) == 80
 
 
-def test_a_source_of_one_name_in_two_libraries_is_counted_apart(run: Run) -> None:
-    fill("w", *VARIOUS, source="docstrings")
-    with open_workspace(Path("w"), write=False) as space:
-        assert Corpus(space).source_counts("onnx", "docstrings") == (1, 1)
-        assert Corpus(space).source_counts("pytorch", "docstrings") == (3, 3)
-
-
 # Counts up to dtype.
 
 

@@ -90,7 +90,7 @@ def run(away: Mapping[int, set[WorkerKind]]) -> tuple[list[tuple[WorkerKind, str
         office.away = away.get(step, office.away)
         scheduler.step()
         step += 1
-    return [each for each in office.given if not each[0].is_library], results
+    return [each for each in office.given if each[0] in (WorkerKind.COMPILER, WorkerKind.COMPILER_FRESH)], results
 
 
 def test_a_failure_is_confirmed_before_anything_else_begins() -> None:

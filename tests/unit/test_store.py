@@ -168,8 +168,6 @@ def test_an_instance_seen_again_adds_provenance_and_nothing_else(space: Workspac
     assert Corpus(space).add([(instance("a"), Occurrence("s", "t2", 3)), (instance("a"), Occurrence("s", "t1", 9))]) == 0
     assert corpus.provenance(digest(instance("a"))) == [Occurrence("s", "t1", 9), Occurrence("s", "t2", 3)]
     assert corpus.counts("fake") == (1, 1)
-    assert corpus.source_counts("fake", "s") == (1, 1)
-    assert corpus.source_counts("onnx", "s") == (0, 0)
 
 
 def test_a_lost_or_damaged_blob_is_noticed(space: Workspace) -> None:

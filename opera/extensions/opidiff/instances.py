@@ -169,12 +169,6 @@ def objections(test: TestCase, classes: Classes) -> list[str]:
     return found
 
 
-def is_drawn_at_expansion(test: TestCase) -> bool:
-    """Whether another seed gives another instance."""
-    op = () if isinstance(test.op, str) else (test.op,)
-    return any(_varies(node) for node in (*test.inputs, *(node for _, node in test.kwargs), *op))
-
-
 def _arguments(positional: Iterable[Value], keywords: Iterable[tuple[str, Value]], signature: Signature) -> tuple[Argument, ...]:
     found = [Argument(signature.name(position), value) for position, value in enumerate(positional)]
     return (*found, *(Argument(name, value, keyword=True) for name, value in keywords))
@@ -295,9 +289,3 @@ def _children(node: Node) -> Iterable[Node]:
 def _has_scalar(node: Node) -> bool:
     """Whether *node* holds a `scalar` outside of constructors."""
     return isinstance(node, ScalarNode) or (not isinstance(node, ConstructNode) and any(map(_has_scalar, _children(node))))
-
-
-def _varies(node: Node) -> bool:
-    if isinstance(node, ScalarNode):
-        return node.value is None
-    return (isinstance(node, OptionalNode) and 0 < node.p_none < 1) or any(map(_varies, _children(node)))
