@@ -293,8 +293,9 @@ def _spied(arena: Arena) -> None:
     arena.before = arena.state()
     with contextlib.closing(sqlite3.connect(ws / "opera.db")) as database, database:
         database.execute(
-            "INSERT INTO reproductions (finding, script, reproduced, message) VALUES (?, '../victims/letter.txt', 1, 'm')",
-            (finding_of(test),),
+            "INSERT INTO reproductions (finding, script, reproduced, message, test, digest, code)"
+            " VALUES (?, '../victims/letter.txt', 1, 'm', ?, ?, '')",
+            (finding_of(test), test, hashlib.sha256(b"my-secret-words").hexdigest()),
         )
     for words in (["report", "--html", "/dev/stdout"], ["show", test[:12]], ["report"], ["show", finding_of(test)]):
         done = arena.opera(*words, "--workspace", "ws")
