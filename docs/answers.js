@@ -57,7 +57,17 @@ function show() {
     row.hidden = !(matches && words.every(word => text.includes(word)));
     count += !row.hidden;
   }
+  order();
   form.querySelector("output").textContent = `${count} of ${rows.length} ${grid ? "operators" : "findings"}`;
+}
+
+// Rows in the order of the page, or by how many models use the operator.
+function order() {
+  const wanted = chosen("order");
+  if (wanted === order.last || (!wanted && !order.last)) return;
+  order.last = wanted;
+  const sorted = wanted ? [...rows].sort((a, b) => b.dataset.models - a.dataset.models) : rows;
+  sorted[0].parentElement.append(...sorted);
 }
 
 function fromAddress() {

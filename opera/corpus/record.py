@@ -55,10 +55,10 @@ def record(
     with working_folder("extract", space.scratch) as scratch:
         finished = _Finished(space, library)
         if fresh:
-            finished.forget(names or ["suite", "scripts"])
+            finished.forget(names or [source.name for source in describe(library).sources if not source.on_request])
         options = dict(how.options)
-        for option, target in _preparations(library, names).items():
-            if options.get(option):
+        for option, (target, default) in _preparations(library, names).items():
+            if options.setdefault(option, default):
                 function: Callable[[Path, str, Path], Path] = resolve_name(target)
                 options[option] = str(function(Path(options[option]), library, scratch))
         if not options.get(INSTANCES) and (source := _replaying(library, names)):
@@ -91,9 +91,10 @@ def write_replayable(space: Workspace, library: str, source: str, seed: int, pat
         ) from error
 
 
-def _preparations(library: str, named: Sequence[str]) -> dict[str, str]:
-    """The functions that prepare options of the sources called *named*."""
-    return {option: target for source in describe(library).sources if source.name in named for option, target in source.prepare.items()}
+def _preparations(library: str, named: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The functions that prepare options of the sources called *named*, with the defaults of these options."""
+    chosen = [source for source in describe(library).sources if source.name in named]
+    return {option: (target, source.options[option]) for source in chosen for option, target in source.prepare.items()}
 
 
 def _replaying(library: str, named: Sequence[str]) -> str | None:

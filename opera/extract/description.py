@@ -51,6 +51,7 @@ class SuiteDescription:
         arguments: Arguments of pytest.
         shim: A pytest plug-in in instrumentation/shims that stands in for what the suite misses; empty for none.
         imports: Modules that most files import, in addition to the library: they are imported once for all files.
+        option: The option of the source that names the folder, where it is neither `--suite` nor `--scripts`; empty for none.
     """
 
     files: tuple[str, ...]
@@ -59,6 +60,7 @@ class SuiteDescription:
     arguments: tuple[str, ...] = ()
     shim: str = ""
     imports: tuple[str, ...] = ()
+    option: str = ""
 
 
 @dataclass(frozen=True)
@@ -310,6 +312,7 @@ def _suite(row: _Row | None) -> SuiteDescription | None:
         arguments=row.texts("arguments", ()),
         shim=row.text("shim", "-").strip("-"),
         imports=row.texts("imports", ()),
+        option=row.text("option", "-").strip("-"),
     )
     row.finish()
     if description.runner not in RUNNERS:

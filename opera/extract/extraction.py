@@ -265,6 +265,8 @@ def _request_for(source: Source, how: ExtractOptions, scratch: Path) -> Request:
     folder = scratch / source.name
     folder.mkdir(parents=True, exist_ok=True)
     options = {name: value for name, value in how.options.items() if name in source.description.options}
+    suite = source.description.suite
+    named = options.get(suite.option) if suite is not None else None
     shards = min(how.jobs, source.description.shards)
     return Request(
         python=how.python,
@@ -274,7 +276,7 @@ def _request_for(source: Source, how: ExtractOptions, scratch: Path) -> Request:
         shards=shards,
         only=tuple(how.only),
         options=options,
-        suite=how.suite,
+        suite=Path(named) if named else how.suite,
         runner=how.runner,
         arguments=how.arguments,
         timeout=how.timeout,

@@ -198,9 +198,10 @@ def find_files(source: DeclaredSource, suite: SuiteDescription, request: Request
     """
     named = request.suite if request.suite is not None else _package(request.python, suite.package, request.scratch)
     if named is None:
-        raise UserError(f"{source.library}/{source.name} needs a folder; add --suite DIR or --scripts DIR")
+        wanted = "--model PATH" if suite.option else "--suite DIR or --scripts DIR"
+        raise UserError(f"{source.library}/{source.name} needs a folder; add {wanted}")
     if not named.exists():
-        raise UserError(f"{named} does not exist; name a folder of tests, or one file")
+        raise UserError(f"{named} does not exist; name a folder, or one file")
     root = named.parent if suite.package and request.suite is None else named if named.is_dir() else named.parent
     names = [named.name] if named.is_file() else sorted(_matching(named, root, suite))
     exclude = [pattern for row in source.description.exclude for pattern in row.entries]
@@ -267,7 +268,7 @@ def part(request: Request, files: Files) -> Request:
 
 def _matching(folder: Path, root: Path, suite: SuiteDescription) -> list[str]:
     found: list[str] = []
-    for path in folder.rglob("*.py"):
+    for path in folder.rglob("*"):
         name = path.relative_to(root)
         hidden = any(piece.startswith(".") or piece == "__pycache__" for piece in name.parts)
         if not hidden and path.name not in _NOT_RUN and path.is_file() and any(fnmatchcase(path.name, pattern) for pattern in suite.files):

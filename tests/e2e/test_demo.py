@@ -17,6 +17,7 @@ SAMPLE = f"import {Path(__file__).parents[2] / 'corpora' / 'samples' / 'onnx.jso
 """In place of the recording, which takes longer than all other steps here."""
 
 
+@pytest.mark.slow  # a minute of two compilers; the workflow runs the whole demo
 def test_the_demo_fits_a_screen_and_ends_with_scripts_that_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,6 +107,139 @@ def test_a_file_that_is_cut_off_hides_no_other(tmp_path: Path) -> None:
 
 
 def test_a_library_without_models_says_so(tmp_path: Path) -> None:
-    done = commands.run("extract", "--lib", "keras", "--model", str(model(tmp_path)), folder=tmp_path)
+    done = commands.run("extract", "--lib", "tensorflow", "--model", str(model(tmp_path)), folder=tmp_path)
     assert done.code == 2
-    assert "no source of keras reads programs or models" in done.stderr
+    assert "no source of tensorflow reads programs or models" in done.stderr
+
+
+PYTORCH = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 4, 3, stride=2)
+        torch.nn.init.zeros_(self.first.bias)
+
+    def forward(self, x, *, scale):
+        return torch.softmax(self.first(x) * scale, dim=1).flatten(1)
+
+
+def _helper():
+    raise AssertionError("no model")
+
+
+def needs(size):
+    raise AssertionError("no model")
+
+
+def classifier():
+    return Net(), torch.randn(2, 3, 16, 16), {"scale": 2.0}
+
+
+def pooled():
+    return torch.nn.AdaptiveAvgPool2d(1), (torch.randn(1, 8, 4, 4),)
+"""
+
+KERAS = """
+import keras
+
+
+def two_inputs():
+    a, b = keras.Input((None, 8)), keras.Input((4,), dtype="int32")
+    y = keras.layers.Dense(3)(a)
+    z = keras.layers.Embedding(2, 3)(b)
+    return keras.Model([a, b], keras.layers.Concatenate(axis=1)([y, z]))
+"""
+
+
+def recorded(folder: Path, library: str) -> dict[str, Instance]:
+    with open_workspace(folder / ".opera", write=False) as space:
+        return {each.api: each for _, each in Corpus(space).instances(library)}
+
+
+def test_the_forward_of_a_module_is_recorded_and_not_how_it_was_built(tmp_path: Path) -> None:
+    (tmp_path / "nets.py").write_text(PYTORCH)
+    done = commands.run("extract", "--lib", "pytorch", "--model", "nets.py", "--json", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    assert done.json["sources"]["models"]["tests"] == {"passed": 2}
+    found = recorded(tmp_path, "pytorch")
+    assert set(found) == {
+        "torch.nn.Conv2d", "torch.Tensor.mul", "torch.softmax", "torch.Tensor.flatten", "torch.nn.AdaptiveAvgPool2d",
+    }  # fmt: skip
+    value = found["torch.nn.Conv2d"].call[0].value
+    assert isinstance(value, Tensor)
+    assert value.shape == (2, 3, 16, 16)
+    ran = commands.run("run", "--compiler", "onnxruntime", "--frontend", "pytorch", "--json", folder=tmp_path)
+    assert ran.json["verdicts"] == {"pass": ran.json["executed"]}
+
+
+def test_the_layers_of_a_model_of_keras_are_recorded_at_open_sizes(tmp_path: Path) -> None:
+    (tmp_path / "nets.py").write_text(KERAS)
+    done = commands.run("extract", "--lib", "keras", "--model", "nets.py", "--json", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    found = recorded(tmp_path, "keras")
+    assert {"keras.layers.Dense", "keras.layers.Embedding", "keras.layers.Concatenate"} <= set(found)
+    value = found["keras.layers.Dense"].call[0].value
+    assert isinstance(value, Tensor)
+    assert value.shape == (1, 16, 8), "the first open axis has one element, others sixteen"
+
+
+@pytest.mark.slow
+def test_a_file_of_keras_is_a_model(tmp_path: Path) -> None:
+    keras = pytest.importorskip("keras")
+    keras.Sequential([keras.Input((4,)), keras.layers.Dense(2, activation="relu")]).save(tmp_path / "net.keras")
+    done = commands.run("extract", "--lib", "keras", "--model", "net.keras", "--json", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "keras.layers.Dense" in recorded(tmp_path, "keras")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def broken():\n    raise OSError('no weights')\n", "OSError: no weights"),
+        ("x = 1\n", "no function without parameters is there"),
+        ("def (", "SyntaxError"),
+        ("def leaves():\n    raise SystemExit(3)\n", "SystemExit: 3"),
+    ],
+)
+def test_a_model_that_cannot_be_built_hides_no_other(tmp_path: Path, text: str, reason: str) -> None:
+    folder = tmp_path / "nets"
+    folder.mkdir()
+    (folder / "bad.py").write_text(text)
+    (folder / "good.py").write_text("import torch\n\n\ndef relu():\n    return torch.nn.ReLU(), torch.ones(2)\n")
+    done = commands.run("extract", "--lib", "pytorch", "--model", "nets", "--json", folder=tmp_path)
+    source = done.json["sources"]["models"]
+    assert source["tests"] == {"error": 1, "passed": 1}
+    assert reason in source["errors"][0]["message"]
+    assert set(recorded(tmp_path, "pytorch")) == {"torch.nn.ReLU"}
+
+
+TABLE = """
+[[group]]
+package = "small"
+version = "1"
+imports = "import keras"
+build = 'keras.layers.NAME()'
+inputs = 'keras.ops.ones((1, 2))'
+names = ["ReLU", "Softmax", "Missing"]
+"""
+
+
+def test_architectures_are_the_rows_of_a_table(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(TABLE)
+    line = ("extract", "--lib", "keras", "--source", "architectures", "--option", f"table={tmp_path / 'mine.toml'}", "--json")
+    source = commands.run(*line, folder=tmp_path).json["sources"]["architectures"]
+    assert source["files"] == {"all": 3, "kept": 0}
+    assert source["tests"] == {"error": 1, "passed": 2}
+    assert "Missing" in source["errors"][0]["message"]
+    assert {"keras.layers.ReLU", "keras.layers.Softmax"} <= set(recorded(tmp_path, "keras"))
+
+
+def test_a_table_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[[group]]\nnames = ['a']\n")
+    line = ("extract", "--lib", "keras", "--source", "architectures", "--option", f"table={tmp_path / 'mine.toml'}")
+    done = commands.run(*line, folder=tmp_path)
+    assert done.code == 2
+    assert "mine.toml is no table of architectures: KeyError: 'package'" in done.stderr

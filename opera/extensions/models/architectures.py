@@ -1,0 +1,58 @@
+"""The public architectures: one Python file for each row of a table, which builds the model without weights."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from opera.errors import UserError
+
+SHIPPED = Path(__file__).parent / "architectures"
+_TEXT = '''"""{name} of {package} {version}, without weights."""
+
+{imports}
+
+
+def model():
+    module = {build}
+    return module{inputs}
+'''
+
+
+def written(table: Path, library: str, folder: Path) -> Path:
+    """Writes the models of *table* to *folder*, those of a package in a folder of its own; returns where.
+
+    Args:
+        table: A TOML file; `shipped` stands for the one that OPERA has for *library*.
+        library: `pytorch` or `keras`.
+        folder: An empty folder.
+
+    Raises:
+        UserError: the table cannot be read, or a row is malformed.
+    """
+    path = SHIPPED / f"{library}.toml" if str(table) == "shipped" else table
+    place = folder / "architectures"
+    for name, text in _files(path):
+        file = place / f"{name}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return place
+
+
+def _files(path: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each model's file."""
+    try:
+        rows: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))["group"]
+        for row in rows:
+            fields: dict[str, str] = {key: str(row[key]) for key in ("package", "version", "imports", "build", "inputs")}
+            for name in row["names"]:
+                filled = {key: text.replace("NAME", str(name)) for key, text in fields.items()}
+                inputs = f", {filled['inputs']}" if filled["inputs"] else ""
+                yield f"{row['package']}/{name}", _TEXT.format(name=name, **{**filled, "inputs": inputs})
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{path.name} is no table of architectures: {type(error).__name__}: {error}; each [[group]] has package, version,"
+            " imports, build, inputs and names"
+        ) from error
