@@ -30,7 +30,7 @@ from opera.report.terminal import finding_document, meaning_of
 from opera.report.words import form_text
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
-from opera.triage.findings import Finding
+from opera.triage.findings import Finding, reach_of
 from opera.untrusted import Document
 
 SCHEMA = "show/1"
@@ -59,6 +59,7 @@ class FindingView:
         campaigns = campaigns_of(workspace, self._finding.representative.test)
         detailer = Detailer(workspace, name, queries.apis(workspace), _SHOWN)
         self._details = detailer.details(self._finding, campaigns[-1] if campaigns else None)
+        self._reach = reach_of(workspace, self._finding)
 
     def lines(self) -> list[str]:
         details, finding = self._details, self._finding
@@ -80,6 +81,9 @@ class FindingView:
         text += _section("other compilers, on the reduced instance", _opinions(finding))
         text += _section("reduced", [f"  {line}" for line in details.reduced])
         text += _section("why this condition", [f"  {line}" for line in details.proof])
+        text += _section(
+            "tests whose instances meet this condition", [f"  {each.source}: {each.tests:,} of {each.of:,}" for each in self._reach]
+        )
         text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
         text += _section("evidence", lines(details.evidence) or ["  the evidence was not kept"])
         text += _section("comes from", [f"  {test}" for test in details.provenance], details.provenance_total)
@@ -110,6 +114,7 @@ class FindingView:
             "detail": _detail(first),
             "versions": _pairs(details.versions),
             "provenance": list(details.provenance),
+            "reach": [{"source": each.source, "tests": each.tests, "of": each.of} for each in self._reach],
             "failing": [test.test for test in self._finding.tests],
             "script": details.script or None,
             "reduction": self._reduction(),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from opera.console import quoted
 from opera.errors import UserError
 from opera.store.campaigns import Campaign, Campaigns
-from opera.store.corpus import Extraction
+from opera.store.corpus import OTHER_TESTS, Extraction
 from opera.store.database import Workspace
 from opera.untrusted import from_json
 
@@ -240,6 +240,15 @@ def occurrences(workspace: Workspace, wanted: Wanted) -> list[Occurred]:
         " ORDER BY library, source, test, api, id"
     )
     return [Occurred(*row) for row in workspace.database.execute(query, (wanted.library, wanted.source, wanted.test))]
+
+
+def tests_by_source(workspace: Workspace, library: str) -> dict[str, int]:
+    """How many tests of each source of *library* are known by name."""
+    query = (
+        "SELECT source, count(DISTINCT test) FROM occurrences JOIN instances ON id = instance"
+        " WHERE library = ? AND test != ? GROUP BY source ORDER BY source"
+    )
+    return dict(workspace.database.execute(query, (library, OTHER_TESTS)))
 
 
 def _bound_patterns(workspace: Workspace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from opera.models.forms import form_parts
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.campaigns import Reproduction
+from opera.store.corpus import OTHER_TESTS
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Opinion, blames_library, opinions_of, stands_alone
@@ -322,3 +324,27 @@ def findings_in(
     """The findings of the workspace, or those that have one of the tests *within*, with these tests only."""
     selected = None if within is None else {each.test for each in within}
     return group(Campaigns(workspace).results(failures=True), knowledge_of(workspace, api_of), selected)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How many tests of a source have an instance that meets a finding's condition; of the source `architectures`, how many models."""
+
+    source: str
+    tests: int
+    of: int
+
+
+def reach_of(workspace: Workspace, finding: Finding) -> list[Reach]:
+    """Where the condition of *finding* holds among all that the workspace has recorded of its operators; nothing is run.
+
+    An instance that many tests share is known by a few of them, so the numbers are lower bounds.
+    """
+    if finding.condition is None or finding.reduced is None:
+        return []
+    corpus, library = Corpus(workspace), finding.reduced.library
+    keys = (key for key, api in corpus.runnable(library).items() if api in finding.operators)
+    meets = (key for key, each in corpus.readable(keys) if finding.condition.holds(each, finding.representative.form))
+    found = {(each.source, each.test) for key in meets for each in corpus.provenance(key) if each.test != OTHER_TESTS}
+    tests = Counter(source for source, _ in found)
+    return [Reach(source, tests[source], every) for source, every in queries.tests_by_source(workspace, library).items() if tests[source]]

@@ -206,3 +206,15 @@ def test_a_baseline_of_before_triage_knows_everything_after_it(workspace: Worksp
     for line in Path("known.toml").read_text(encoding="utf-8").splitlines():
         if line.startswith("fingerprint"):
             assert document("show", json.loads(line.partition("= ")[2]))["kind"] == "finding"
+
+
+def test_a_finding_says_in_how_many_tests_of_each_source_its_condition_is_met(workspace: Workspace) -> None:
+    models = [("a", ONE), ("b", ONE), ("b", TWO), ("c", THREE), ("*", ONE)]
+    Corpus(workspace).add((each, Occurrence("architectures", name)) for name, each in models)
+    reduce(workspace, FIRST, F, size(1))
+    assert document("show", F)["reach"] == [
+        {"source": "architectures", "tests": 2, "of": 3},
+        {"source": "node-tests", "tests": 1, "of": 1},
+    ]
+    assert "  architectures: 2 of 3\n" in opera("show", F)[0]
+    assert document("show", G)["reach"] == [], "nothing is known of what was not reduced"

@@ -1,13 +1,13 @@
 """Checks a model on a compiler: the whole, each operator with its true inputs, and, where they disagree, the edges between operators.
 
 One model that holds all operators, cut from each other, isolates them by one compilation. What cannot be compiled is halved until single
-operators are left. If all operators are right and the whole model is not, the check seeks the smallest run of operators that is wrong
-with whole edges. It leaves out the edges that may be cut: the others show what a compiler does with several operators at once.
+operators are left. If all operators are right and the whole model is not, the check seeks the fewest edges between operators that have to
+be whole for a wrong result, all others being cut: they show what a compiler does with several operators at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -253,6 +253,7 @@ class ModelCheck:
         self._runner = runner
         self._tell = tell
         self._count = 0
+        self._asked = dict[frozenset[str], bool]()
 
     def run(self) -> Report:
         """Checks the whole model, then each operator, then, if needed, the edges."""
@@ -315,24 +316,57 @@ class ModelCheck:
             return replace(measured, reason="each element is within the tolerance of its dtype, but not of the largest element")
         return replace(judged, error=measured.error)
 
-    def _differs(self, nodes: Sequence[int], cut: Sequence[str]) -> bool:
-        return self._has_time() and self._measured(nodes, cut)[0].state is State.WRONG
-
     def _fused(self) -> list[str]:
-        """The edges that have to be whole for the model to be wrong; none if only the whole model is."""
-        whole = [each.number for each in self._model.nodes]
-        end = _least(1, len(whole), lambda size: self._differs(whole[:size], ()))
-        start = len(whole) - _least(len(whole) - end + 1, len(whole), lambda size: self._differs(whole[len(whole) - size : end], ()))
-        part = whole[start:end]
-        if not self._differs(part, ()):
+        """The edges that have to be whole for the model to be wrong; none if only the whole model is.
+
+        The others are cut, and what touches no whole edge is left out. First the end of the guilty edges is sought, then their start, from
+        the end on, since compilers join neighbours.
+        """
+        edges = self._edges()
+        end = _least(min(1, len(edges)), len(edges), lambda size: self._differs(edges[:size]))
+        width = 1
+        while width < end and not self._differs(edges[end - width : end]):
+            width = min(2 * width, end)
+        start = end - _least(width // 2 + 1, width, lambda size: self._differs(edges[end - size : end]))
+        ends = list(dict.fromkeys([*edges[start : start + 1], *edges[end - 1 : end]]))
+        needed = {*ends, *self._needed(edges[start + 1 : end - 1], ends)}
+        found = [edge for edge in edges if edge in needed]
+        return found if self._differs(found) else []
+
+    def _edges(self) -> list[str]:
+        """The values between two nodes that can be cut out, in the order in which they are read."""
+        made = {name for each in self._model.nodes for name in each.outputs if not each.why}
+        return list(dict.fromkeys(name for each in self._model.nodes if not each.why for name in each.inputs if name in made))
+
+    def _needed(self, among: Sequence[str], kept: Sequence[str]) -> list[str]:
+        """The edges *among* these that have to be whole beside those that are *kept*, by halving."""
+        if not among or self._differs(kept):
             return []
-        made = {name for number in part for name in self._model.nodes[number].outputs}
-        edges = list(dict.fromkeys(name for number in part for name in self._model.nodes[number].inputs if name in made))
-        cut: list[str] = []
-        for edge in edges:
-            if self._differs(part, [*cut, edge]):
-                cut.append(edge)
-        return [edge for edge in edges if edge not in cut]
+        if len(among) == 1:
+            return list(among)
+        half = len(among) // 2
+        right = self._needed(among[half:], [*kept, *among[:half]])
+        return [*self._needed(among[:half], [*kept, *right]), *right]
+
+    def _differs(self, whole: Sequence[str]) -> bool:
+        """Whether the model is wrong if these edges are whole, and the others are cut."""
+        key = frozenset(whole)
+        if key not in self._asked:
+            nodes = self._touching(key)
+            cut = [edge for edge in self._edges() if edge not in key]
+            self._asked[key] = bool(nodes) and self._has_time() and self._measured(nodes, cut)[0].state is State.WRONG
+        return self._asked[key]
+
+    def _touching(self, edges: Collection[str]) -> list[int]:
+        """The nodes at *edges*, with all that are between them and cannot be cut out, such as constants."""
+        chosen = {each.number for each in self._model.nodes if not each.why and not {*each.inputs, *each.outputs}.isdisjoint(edges)}
+        stuck = [each for each in self._model.nodes if each.why]
+        size = -1
+        while size != len(chosen):
+            size = len(chosen)
+            values = {name for each in self._model.nodes if each.number in chosen for name in (*each.inputs, *each.outputs)}
+            chosen |= {each.number for each in stuck if not values.isdisjoint((*each.inputs, *each.outputs))}
+        return sorted(chosen)
 
 
 def _least(low: int, high: int, holds: Callable[[int], bool]) -> int:

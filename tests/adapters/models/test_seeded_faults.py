@@ -82,7 +82,7 @@ def test_operators_that_are_wrong_together_are_named_by_their_edge(model: Path) 
     for pair in sorted(each for each in pairs if not OF_SHAPES & set(each)):
         found, _, wrong = checked(model, {"edge": pair, "factor": 1.1})
         assert wrong == set(), pair
-        assert found["compilations"] <= 20
+        assert found["compilations"] <= 16
         if found["whole"]["state"] == "wrong":
             visible += 1
             ends = {made[edge] for edge in found["edges"]}

@@ -26,13 +26,17 @@ def _load() -> None:
     own: Callable[..., Any] = torch.library.register_fake
 
     def register(name: Any, *args: Any, **kwargs: Any) -> Any:
-        return (lambda function: function) if str(name).startswith("torchvision::") else own(name, *args, **kwargs)
+        return _as_it_is if str(name).startswith("torchvision::") else own(name, *args, **kwargs)
 
     try:
         torch.library.register_fake = register
         importlib.import_module("torchvision")
     finally:
         torch.library.register_fake = own
+
+
+def _as_it_is(function: Any) -> Any:
+    return function
 
 
 _load()

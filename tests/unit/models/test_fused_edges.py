@@ -1,0 +1,97 @@
+"""How a check finds the edges that are wrong together, and how many models it compiles for that."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from opera.extensions.models.check import MOST_COMPILATIONS, Found, Measured, ModelCheck, Node, Piece, State
+from opera.instance import Argument, Instance, Kind
+
+CHAIN = [((each - 1,) if each else ()) for each in range(500)]
+"""By node, the nodes that it reads."""
+
+
+class Model:
+    """A graph whose pieces say which of its edges are whole."""
+
+    def __init__(self, read: Sequence[Sequence[int]], stuck: Mapping[int, str]) -> None:
+        self.nodes = [
+            Node(each, "", "ai.onnx.Relu", tuple(f"v{one}" for one in inputs), (f"v{each}",), stuck.get(each, ""))
+            for each, inputs in enumerate(read)
+        ]
+
+    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Piece:
+        chosen = [self.nodes[each] for each in nodes]
+        made = {name for each in chosen for name in each.outputs}
+        whole = {name for each in chosen for name in each.inputs if name in made and cut is not None and name not in cut}
+        return Piece(
+            Instance("onnx", "piece", Kind.GRAPH, call=(Argument("whole", " ".join(sorted(whole))), Argument("nodes", len(nodes))))
+        )
+
+    def node(self, number: int) -> Instance:
+        raise AssertionError("each operator is right alone")
+
+
+class Faulty:
+    """A compiler that is wrong if all *guilty* edges are whole."""
+
+    compiler = "faulty"
+
+    def __init__(self, guilty: Sequence[str]) -> None:
+        self.guilty = set(guilty)
+        self.sizes: list[int] = []
+
+    def measured(self, piece: Piece) -> Measured:
+        whole, size = (str(each.value) for each in piece.instance.call)
+        self.sizes.append(int(size))
+        found = Found(State.WRONG if self.guilty <= {*whole.split()} else State.RIGHT, "", 1.0)
+        return found, [replace(found, state=State.RIGHT)] * int(size)
+
+    def judged(self, instance: Instance) -> tuple[Found, Found]:
+        raise AssertionError("each operator is right alone")
+
+
+def check(read: Sequence[Sequence[int]], guilty: Sequence[str], stuck: Mapping[int, str] | None = None) -> tuple[list[str], int]:
+    report = ModelCheck(Model(read, stuck or {}), Faulty(guilty)).run()
+    return report.edges, report.compilations
+
+
+@pytest.mark.parametrize("at", [0, 1, 77, 250, 497, 498])
+def test_one_edge_of_five_hundred_takes_thirteen_compilations(at: int) -> None:
+    edges, compilations = check(CHAIN, [f"v{at}"])
+    assert edges == [f"v{at}"]
+    assert compilations <= 13
+
+
+@pytest.mark.parametrize("at", [0, 100, 496])
+def test_neighbours_take_few_more(at: int) -> None:
+    edges, compilations = check(CHAIN, [f"v{at}", f"v{at + 1}", f"v{at + 2}"])
+    assert edges == [f"v{at}", f"v{at + 1}", f"v{at + 2}"]
+    assert compilations <= 17
+
+
+def test_edges_far_apart_and_in_branches_are_found_too() -> None:
+    draw = random.Random(0)
+    for _ in range(50):
+        read = [sorted({draw.randrange(each) for _ in range(draw.randint(1, 3))}) if each else [] for each in range(60)]
+        edges = sorted({f"v{one}" for inputs in read for one in inputs})
+        guilty = draw.sample(edges, draw.randint(1, 3))
+        found, _ = check(read, guilty)
+        assert sorted(found) == sorted(guilty)
+
+
+def test_a_constant_between_them_stays_with_the_nodes_that_read_it() -> None:
+    model = Model([(), (), (0, 1), (2,), (3,)], {1: "it is a constant"})
+    faulty = Faulty(["v2"])
+    assert ModelCheck(model, faulty).run().edges == ["v2"]
+    assert faulty.sizes[-1] == 3, "two nodes and the constant"
+
+
+def test_a_model_that_is_wrong_as_a_whole_only_ends_in_time() -> None:
+    edges, compilations = check(CHAIN[:200], [f"v{each}" for each in range(199)])
+    assert edges == []
+    assert compilations <= MOST_COMPILATIONS
