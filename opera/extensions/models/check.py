@@ -1,8 +1,8 @@
 """Checks a model on a compiler: the whole, each operator with its true inputs, and, where they disagree, the edges between operators.
 
 One model that holds all operators, cut from each other, isolates them by one compilation. What cannot be compiled is halved until single
-operators are left. If all operators are right and the whole model is not, the check seeks the fewest edges between operators that have to
-be whole for a wrong result, all others being cut: they show what a compiler does with several operators at once.
+operators are left. If all operators are right and the whole model is not, the check seeks the fewest edges that have to be whole for the
+failure. All others are cut. These edges show what a compiler does with several operators at once.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ class Node:
         operator: Its API, e.g. `ai.onnx.Conv`.
         inputs, outputs: Names of the values that it reads, weights left out, and of those that it makes.
         why: Why it cannot be cut out; empty if it can.
+        form: The input form of its own test that is nearest to the model.
+        doubtful: Whether ONNX's evaluator computes something else than the model's own run, so that it needs a test of its own.
     """
 
     number: int
@@ -72,6 +74,8 @@ class Node:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     why: str
+    form: InputForm = InputForm.RUNTIME
+    doubtful: bool = False
 
     def __str__(self) -> str:
         return f"{self.operator.removeprefix('ai.onnx.')} {self.name or '#' + str(self.number)}"
@@ -182,18 +186,27 @@ class OpenModel:
         own = library_spec(config, "onnx", scratch)
         options: dict[str, Any] = {
             "path": str(path.resolve()), "inputs": None if inputs is None else str(inputs.resolve()), "sizes": dict(sizes), "seed": seed,
-            "outputs": None if outputs is None else str(outputs), "blobs": str(scratch / "blobs"),
+            "outputs": None if outputs is None else str(outputs), "blobs": str(scratch / "blobs"), "fast": True,
         }  # fmt: skip
         self._get = partial(bundle.fetch, scratch / "blobs")
         self._session = WorkerSession(WorkerSpec("onnx", _SURGEON, options, own.python, path=own.path), limits, scratch)
         event = self._session.start()
+        if isinstance(event, Lost) and event.cause == "signal":  # ONNX Runtime itself dies of the model
+            self._session.close()
+            self._session = WorkerSession(
+                WorkerSpec("onnx", _SURGEON, {**options, "fast": False}, own.python, path=own.path), limits, scratch
+            )
+            event = self._session.start()
         if isinstance(event, Broken | Lost):
             self._session.close()
             raise refused(path.name, event, "onnxruntime")
         self.nodes = [
-            Node(number, str(each["name"]), str(each["operator"]), tuple(each["inputs"]), tuple(each["outputs"]), str(each["why"]))
+            Node(
+                number, str(each["name"]), str(each["operator"]), tuple(each["inputs"]), tuple(each["outputs"]), str(each["why"]),
+                InputForm(each["form"]), bool(each["doubtful"]),
+            )
             for number, each in enumerate(event.info["nodes"])
-        ]
+        ]  # fmt: skip
 
         self.exported = None if event.info["exported"] is None else _of_export(event.info["exported"])
         """What the exporter of the model made of it; None if nothing is known."""
@@ -264,13 +277,20 @@ class ModelCheck:
         report.nodes = {each.number: Found(State.UNTESTED, each.why) for each in nodes if each.why}
         self._tell("its operators, cut from each other")
         self._apart([each.number for each in nodes if not each.why], report.nodes)
+        unsure: list[Node] = []
         for number, found in report.nodes.items():
-            if found.state not in (State.RIGHT, State.UNTESTED) and self._has_time():
+            suspect = found.state not in (State.RIGHT, State.UNTESTED)
+            if (suspect or (nodes[number].doubtful and found.state is State.RIGHT)) and self._has_time():
                 report.nodes[number] = self._alone(number, found)
+                if nodes[number].doubtful and suspect and report.nodes[number].state is State.RIGHT:
+                    unsure.append(nodes[number])
         guilty = any(each.state in (State.WRONG, State.CRASH) for each in report.nodes.values())
-        if whole.state is State.WRONG and not guilty:
+        if whole.state is State.WRONG and not guilty and unsure:
+            why = f"its true value is unsure, because ONNX Runtime and ONNX's evaluator disagree on {unsure[0]}"
+            report.whole = replace(whole, state=State.UNTESTED, reason=why)
+        elif whole.state in (State.WRONG, State.CRASH) and not guilty:
             self._tell("the edges between operators")
-            report.edges = self._fused()
+            report.edges = self._fused(whole.state)
         report.compilations = self._count
         return report
 
@@ -311,50 +331,54 @@ class ModelCheck:
     def _alone(self, number: int, found: Found) -> Found:
         """What a node comes to as a test like any other, whose reference is the evaluator's, and not what the model's own run gave."""
         self._count += 1
-        judged, measured = self._runner.judged(self._model.node(number))
+        judged, measured = self._runner.judged(self._model.node(number), self._model.nodes[number].form)
+        if found.state is State.RIGHT:
+            return judged if judged.state in (State.WRONG, State.CRASH) else found
+        if judged.state is State.DECLINED and found.state is State.WRONG:
+            return found
         if judged.state is State.RIGHT and measured.state is State.WRONG:
             return replace(measured, reason="each element is within the tolerance of its dtype, but not of the largest element")
         return replace(judged, error=measured.error)
 
-    def _fused(self) -> list[str]:
-        """The edges that have to be whole for the model to be wrong; none if only the whole model is.
+    def _fused(self, bad: State) -> list[str]:
+        """The edges that have to be whole for the model to be *bad*, as the whole model is; none if only the whole model is.
 
         The others are cut, and what touches no whole edge is left out. First the end of the guilty edges is sought, then their start, from
         the end on, since compilers join neighbours.
         """
         edges = self._edges()
-        end = _least(min(1, len(edges)), len(edges), lambda size: self._differs(edges[:size]))
+        end = _least(min(1, len(edges)), len(edges), lambda size: self._is(bad, edges[:size]))
         width = 1
-        while width < end and not self._differs(edges[end - width : end]):
+        while width < end and not self._is(bad, edges[end - width : end]):
             width = min(2 * width, end)
-        start = end - _least(width // 2 + 1, width, lambda size: self._differs(edges[end - size : end]))
+        start = end - _least(width // 2 + 1, width, lambda size: self._is(bad, edges[end - size : end]))
         ends = list(dict.fromkeys([*edges[start : start + 1], *edges[end - 1 : end]]))
-        needed = {*ends, *self._needed(edges[start + 1 : end - 1], ends)}
+        needed = {*ends, *self._needed(bad, edges[start + 1 : end - 1], ends)}
         found = [edge for edge in edges if edge in needed]
-        return found if self._differs(found) else []
+        return found if self._is(bad, found) else []
 
     def _edges(self) -> list[str]:
         """The values between two nodes that can be cut out, in the order in which they are read."""
         made = {name for each in self._model.nodes for name in each.outputs if not each.why}
         return list(dict.fromkeys(name for each in self._model.nodes if not each.why for name in each.inputs if name in made))
 
-    def _needed(self, among: Sequence[str], kept: Sequence[str]) -> list[str]:
+    def _needed(self, bad: State, among: Sequence[str], kept: Sequence[str]) -> list[str]:
         """The edges *among* these that have to be whole beside those that are *kept*, by halving."""
-        if not among or self._differs(kept):
+        if not among or self._is(bad, kept):
             return []
         if len(among) == 1:
             return list(among)
         half = len(among) // 2
-        right = self._needed(among[half:], [*kept, *among[:half]])
-        return [*self._needed(among[:half], [*kept, *right]), *right]
+        right = self._needed(bad, among[half:], [*kept, *among[:half]])
+        return [*self._needed(bad, among[:half], [*kept, *right]), *right]
 
-    def _differs(self, whole: Sequence[str]) -> bool:
-        """Whether the model is wrong if these edges are whole, and the others are cut."""
+    def _is(self, bad: State, whole: Sequence[str]) -> bool:
+        """Whether the model is *bad* if these edges are whole, and the others are cut."""
         key = frozenset(whole)
         if key not in self._asked:
             nodes = self._touching(key)
             cut = [edge for edge in self._edges() if edge not in key]
-            self._asked[key] = bool(nodes) and self._has_time() and self._measured(nodes, cut)[0].state is State.WRONG
+            self._asked[key] = bool(nodes) and self._has_time() and self._measured(nodes, cut)[0].state is bad
         return self._asked[key]
 
     def _touching(self, edges: Collection[str]) -> list[int]:
@@ -386,7 +410,7 @@ class Runner(Protocol):
         """What the compiler makes of a piece, and of each of its outputs; no outputs if it gives none."""
         ...
 
-    def judged(self, instance: Instance) -> tuple[Found, Found]:
+    def judged(self, instance: Instance, form: InputForm) -> tuple[Found, Found]:
         """What the compiler makes of a test like any other: by its verdict, and by the errors of its outputs."""
         ...
 
@@ -409,9 +433,9 @@ class OnCompiler:
         """What the compiler makes of a piece, and of each of its outputs; no outputs if it gives none."""
         return self._measured(self._run(piece.instance), piece.noise)
 
-    def judged(self, instance: Instance) -> tuple[Found, Found]:
+    def judged(self, instance: Instance, form: InputForm) -> tuple[Found, Found]:
         """What the compiler makes of a test like any other: by its verdict, and by the errors of its outputs."""
-        outcome = self._run(instance)
+        outcome = self._run(instance, form)
         return self._found(outcome), self._measured(outcome)[0]
 
     def _measured(self, outcome: TestOutcome, noise: Sequence[float] = ()) -> Measured:
@@ -429,8 +453,8 @@ class OnCompiler:
         outputs = [compared(*three) for three in zip(expected, actual, noises, strict=True)]
         return max(outputs, key=lambda each: (each.state is State.WRONG, each.error or 0.0), default=Found(State.RIGHT)), outputs
 
-    def _run(self, instance: Instance) -> TestOutcome:
-        case = TestCase(instance, InputForm.RUNTIME.value, _KEY, 0)
+    def _run(self, instance: Instance, form: InputForm = InputForm.RUNTIME) -> TestOutcome:
+        case = TestCase(instance, form.value, _KEY, 0)
         outcome = self._runner.run(case)
         failed = outcome.judgement.verdict
         return self._runner.run(case, roles=self._runner.roles_for(failed)) if failed in (Verdict.ABORT, Verdict.HANG) else outcome

@@ -233,6 +233,50 @@ def test_python_gets_typed_results(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         api.check(convolutional(tmp_path), ["onnxruntime"])
 
 
+def test_operators_that_crash_only_together_are_named(check: Check) -> None:
+    code, found, states = check({"edge": ["Conv", "Relu"]})
+    assert code == 1
+    assert found["whole"]["state"] == "crash"
+    assert set(states.values()) == {"right"}
+    assert found["edges"] == ["c1"]
+
+
+def of_integers(folder: Path) -> Path:
+    """ONNX Runtime computes sums of int64 in float64."""
+    nodes = [helper.make_node("Neg", ["x"], ["n"], name="neg"), helper.make_node("ReduceSum", ["n"], ["y"], name="sum", keepdims=0)]
+    declared = [[helper.make_tensor_value_info(name, TensorProto.INT64, shape)] for name, shape in (("x", [2]), ("y", []))]
+    onnx.save(
+        helper.make_model(helper.make_graph(nodes, "model", *declared), opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+        folder / "sum.onnx",
+    )
+    np.savez(folder / "sum.npz", x=np.array([2**53, 1]))
+    return folder / "sum.onnx"
+
+
+def states_of(folder: Path, *arguments: str) -> dict[str, str]:
+    """The states of nodes by name, and of the whole model, on ONNX Runtime."""
+    done = commands.run("check", *arguments, "--compiler", "onnxruntime", "--json", folder=folder)
+    assert done.code == 1, done.stderr
+    (found,) = done.json["compilers"]
+    named = {done.json["nodes"][int(key)]["name"]: str(each["state"]) for key, each in found["nodes"].items()}
+    return {**named, "": str(found["whole"]["state"])}
+
+
+def test_a_fault_of_the_kernels_that_give_the_true_values_is_seen(tmp_path: Path) -> None:
+    assert states_of(tmp_path, str(of_integers(tmp_path)), "--inputs", "sum.npz") == {"neg": "right", "sum": "wrong", "": "right"}
+
+
+def test_a_model_that_onnx_runtime_refuses_is_checked_with_the_values_of_the_evaluator(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], name="relu"),
+        helper.make_node("GRU", ["r", "w", "u"], ["y"], name="gru", hidden_size=4, layout=1),
+    ]
+    model = saved(tmp_path, nodes, [weight("w", 1, 12, 3), weight("u", 1, 12, 4)], {"x": [2, 5, 3]}, {"y": [2, 5, 1, 4]})
+    found = states_of(tmp_path, str(model))
+    assert (found["relu"], found["gru"]) == ("right", found[""])
+    assert found["gru"] in ("declined", "crash")
+
+
 def refused(folder: Path, *arguments: str) -> str:
     """What is said of a model that cannot be checked."""
     done = commands.run("check", *arguments, "--compiler", "onnxruntime", folder=folder)

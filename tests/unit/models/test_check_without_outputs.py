@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from opera.extensions.models.check import _NOTHING_RUNS, Found, Measured, ModelCheck, Node, Piece, State
 from opera.instance import Instance, Kind
+from opera.models.forms import InputForm
 
 PIECE = Instance("onnx", "model.small", Kind.GRAPH)
 
@@ -26,7 +27,7 @@ class Builder:
     def measured(self, piece: Piece) -> Measured:
         return Found(State.UNTESTED, _NOTHING_RUNS), ()
 
-    def judged(self, instance: Instance) -> tuple[Found, Found]:
+    def judged(self, instance: Instance, form: InputForm) -> tuple[Found, Found]:
         raise AssertionError("nothing runs, so there is nothing to judge")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from opera.extensions.models.check import MOST_COMPILATIONS, Found, Measured, ModelCheck, Node, Piece, State
 from opera.instance import Argument, Instance, Kind
+from opera.models.forms import InputForm
 
 CHAIN = [((each - 1,) if each else ()) for each in range(500)]
 """By node, the nodes that it reads."""
@@ -51,7 +52,7 @@ class Faulty:
         found = Found(State.WRONG if self.guilty <= {*whole.split()} else State.RIGHT, "", 1.0)
         return found, [replace(found, state=State.RIGHT)] * int(size)
 
-    def judged(self, instance: Instance) -> tuple[Found, Found]:
+    def judged(self, instance: Instance, form: InputForm) -> tuple[Found, Found]:
         raise AssertionError("each operator is right alone")
 
 
@@ -95,3 +96,25 @@ def test_a_model_that_is_wrong_as_a_whole_only_ends_in_time() -> None:
     edges, compilations = check(CHAIN[:200], [f"v{each}" for each in range(199)])
     assert edges == []
     assert compilations <= MOST_COMPILATIONS
+
+
+def test_a_whole_model_is_not_accused_where_the_true_value_is_unsure() -> None:
+    """The evaluator says that the compiler is right in a node, and the model's own run says that it is wrong."""
+
+    class Right(Faulty):
+        def measured(self, piece: Piece) -> Measured:
+            found, outputs = super().measured(piece)
+            return replace(found, state=State.WRONG), [replace(each, state=State.WRONG) for each in outputs]
+
+        def judged(self, instance: Instance, form: InputForm) -> tuple[Found, Found]:
+            return Found(State.RIGHT), Found(State.RIGHT)
+
+    class Doubted(Model):
+        def node(self, number: int) -> Instance:
+            return Instance("onnx", "node", Kind.NODE)
+
+    model = Doubted([(), (0,)], {})
+    model.nodes[1] = replace(model.nodes[1], doubtful=True)
+    report = ModelCheck(model, Right([])).run()
+    assert report.whole.state is State.UNTESTED
+    assert "evaluator disagree on Relu #1" in report.whole.reason

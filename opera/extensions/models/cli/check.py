@@ -199,7 +199,7 @@ def _notes(checked: CheckedModel, report: Report) -> Iterator[str]:
         yield f"{report.compiler}: the whole model: {_told(report.whole)}"
     if report.edges:
         ends = [str(node) for node in nodes if set(node.outputs) & set(report.edges) or set(node.inputs) & set(report.edges)]
-        yield f"{report.compiler}: wrong only together: {', '.join(ends)}"
+        yield f"{report.compiler}: {report.whole.state} only together: {', '.join(ends)}"
     elif report.whole.state is State.WRONG and not bad:
         yield f"{report.compiler}: only the whole model is wrong: no part of it is, when it reads the true values"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +13,9 @@ SMALL = {
     **dict.fromkeys(("num_hidden_layers", "num_layers", "num_encoder_layers", "num_decoder_layers", "encoder_layers", "decoder_layers"), 2),
     **dict.fromkeys(("hidden_size", "d_model"), 256),
     **dict.fromkeys(("intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings"), 512),
-    **dict.fromkeys(("num_attention_heads", "num_experts", "num_local_experts", "n_routed_experts"), 4),
-    "num_key_value_heads": 2,
+    **dict.fromkeys(("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads"), 4),
+    **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts"), 4),
+    **dict.fromkeys(("num_key_value_heads", "num_experts_per_tok"), 2),
     "head_dim": 64,
     "vocab_size": 1000,
 }
@@ -48,6 +50,7 @@ def small(kind: str) -> Any:
     transformers.logging.set_verbosity_error()
     config = transformers.CONFIG_MAPPING[kind]()
     _shrink(config)
+    config.use_cache = False  # a cache is no tensor, so a model that returns one cannot be exported
     return transformers.AutoModel.from_config(config)
 
 
@@ -55,9 +58,11 @@ def _shrink(config: Any) -> None:
     for name, most in SMALL.items():
         value = getattr(config, name, None)
         if isinstance(value, int) and not isinstance(value, bool):
-            setattr(config, name, min(most, value))
+            with contextlib.suppress(AttributeError, NotImplementedError):  # some follow from others
+                setattr(config, name, min(most, value))
     if isinstance(getattr(config, "layer_types", None), list):
-        config.layer_types = config.layer_types[:2]
+        with contextlib.suppress(AttributeError):
+            config.layer_types = config.layer_types[:2]
     for name in _TOKENS:
         value = getattr(config, name, None)
         if isinstance(value, int) and value >= SMALL["vocab_size"]:

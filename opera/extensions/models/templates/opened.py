@@ -56,8 +56,8 @@ class OpenedModel:
     known: Mapping[str, Any]
 
 
-def opened(path: Path, inputs: Path | None, sizes: Mapping[str, int], seed: int) -> OpenedModel:
-    """Opens the model at *path* and runs it once; values of inputs that the file *inputs* lacks are drawn.
+def opened(path: Path, inputs: Path | None, sizes: Mapping[str, int], seed: int, *, fast: bool = True) -> OpenedModel:
+    """Opens the model at *path* and runs it once; values of inputs that the file *inputs* lacks are drawn; *fast* as for `values`.
 
     Raises:
         ModelRefused: it cannot be read, lacks a size, or does not run.
@@ -65,7 +65,7 @@ def opened(path: Path, inputs: Path | None, sizes: Mapping[str, int], seed: int)
     model = _inlined(_read(path))
     feeds = drawn_feeds(model, {} if inputs is None else arrays_in(inputs), sizes, np.random.default_rng(seed))
     weights = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
-    return OpenedModel(model, feeds, {**feeds, **weights, **values(model, feeds)})
+    return OpenedModel(model, feeds, {**feeds, **weights, **values(model, feeds, fast=fast)})
 
 
 def _read(path: Path) -> Any:
@@ -173,28 +173,38 @@ def _drawn(entry: Any, sizes: Mapping[str, int], random: np.random.Generator) ->
     return np.asarray(drawn).astype(dtype)
 
 
-def values(model: Any, feeds: Mapping[str, Any]) -> dict[str, Any]:
+def values(model: Any, feeds: Mapping[str, Any], *, fast: bool = True) -> dict[str, Any]:
     """The values of all nodes' outputs: as ONNX Runtime computes them without optimisation, else as ONNX's evaluator does.
+
+    Args:
+        model: The model.
+        feeds: Values of its inputs by name.
+        fast: Whether to try ONNX Runtime.
 
     Raises:
         ModelRefused: neither runs the model.
     """
     names = [name for node in model.graph.node for name in node.output if name]
+    refused = ""
+    if fast:
+        try:
+            return _from_runtime(importlib.import_module("onnxruntime"), model, feeds, names)
+        except ImportError:
+            pass
+        except Exception as error:
+            refused = f"{first_line(error)}; and in ONNX's evaluator: "
     try:
-        runtime: Any = importlib.import_module("onnxruntime")
-    except ImportError:
-        runtime = None
-    try:
-        if runtime is not None:
-            return _from_runtime(runtime, model, feeds, names)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            reference: Any = importlib.import_module("onnx.reference")
-            return dict(reference.ReferenceEvaluator(model).run(None, dict(feeds), intermediate=True))
-    except ModelRefused:
-        raise
+        return evaluated(model, feeds)
     except Exception as error:
-        raise ModelRefused(f"the model does not run on these inputs: {first_line(error)}") from error
+        raise ModelRefused(f"the model does not run on these inputs: {refused}{first_line(error)}") from error
+
+
+def evaluated(model: Any, feeds: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of all nodes' outputs as ONNX's evaluator computes them."""
+    reference: Any = importlib.import_module("onnx.reference")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dict(reference.ReferenceEvaluator(model).run(None, dict(feeds), intermediate=True))
 
 
 def _from_runtime(runtime: Any, model: Any, feeds: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

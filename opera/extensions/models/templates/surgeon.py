@@ -7,6 +7,7 @@ edge is cut, from an input that is fed with the true value. Cut at every edge, o
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -17,9 +18,11 @@ import numpy as np
 from opera import bundle
 from opera.arrays import as_array, is_array
 from opera.extensions.models.error import error_of
-from opera.extensions.models.templates.opened import arrays_in, opened, values
+from opera.extensions.models.templates.opened import arrays_in, evaluated, opened, values
 from opera.instance import decode_instance, encode_instance
 from opera.instrumentation import onnx as recorder
+from opera.instrumentation.onnx_values import graph
+from opera.models.forms import InputForm
 from opera.workers.child import Stages
 from opera.workers.protocol import Message
 
@@ -33,6 +36,11 @@ _FREE_WEIGHTS = 4
 """Version of the format from which on weights need not be inputs as well."""
 _SMALL = 1
 """Highest rank of integers that a converter may need as constants: shapes, axes, sizes."""
+_DOUBT = 1e-4
+"""Error by which ONNX's evaluator disagrees with the values of the whole model."""
+_DOUBT_SECONDS = 20.0
+_DOUBT_ELEMENTS = 100_000
+"""Seconds for its opinions, and most elements of a node's values: it is slow."""
 _OF_SHAPES = ("Shape", "Size")
 """Operators whose results do not depend on the values of their inputs."""
 
@@ -42,7 +50,8 @@ class Surgeon:
 
     Args:
         options: `path`; `inputs`, a file of numpy with values by name, or null; `sizes` of symbolic dimensions by name; `seed`. `blobs` is
-            a folder for large values. `outputs` is a file of numpy with what the library that exported the model computes, or null.
+            a folder for large values. `outputs` is a file of numpy with what the library that exported the model computes, or null. `fast`
+            says whether ONNX Runtime may run the model.
     """
 
     spent = False
@@ -50,7 +59,8 @@ class Surgeon:
     def __init__(self, options: Message) -> None:
         self._path, self._blobs = Path(options["path"]), Path(options["blobs"])
         inputs = None if options["inputs"] is None else Path(options["inputs"])
-        opening = opened(self._path, inputs, options["sizes"], int(options["seed"]))
+        self._fast = bool(options["fast"])
+        opening = opened(self._path, inputs, options["sizes"], int(options["seed"]), fast=self._fast)
         self._model, self._feeds, self._known = opening.model, opening.feeds, opening.known
         self._outputs = None if options["outputs"] is None else list(arrays_in(Path(options["outputs"])).values())
         self._weights = {each.name: each for each in self._model.graph.initializer}
@@ -65,10 +75,11 @@ class Surgeon:
         """Runs the model with moved inputs; tells its nodes, and which of them can be cut out."""
         self._noise = dict[str, float]()
         for amount in (_NUDGE, -_NUDGE):
-            moved = values(self._model, {name: _nudged(value, amount) for name, value in self._feeds.items()})
+            moved = values(self._model, {name: _nudged(value, amount) for name, value in self._feeds.items()}, fast=self._fast)
             errors = {name: min(error_of(self._known[name], value), MOST_NOISE) for name, value in moved.items()}
             self._noise = {name: max(error, self._noise.get(name, 0.0)) for name, error in errors.items()}
         self._fixed = _independent(self._nodes, set(self._feeds))
+        doubtful = self._doubtful()
         return {
             "versions": {"onnx": str(onnx.__version__)},
             "nodes": [
@@ -78,8 +89,10 @@ class Surgeon:
                     "inputs": [name for name in node.input if name and name not in self._weights],
                     "outputs": [name for name in node.output if name],
                     "why": self._why_not(node),
+                    "form": self._form(node).value,
+                    "doubtful": number in doubtful,
                 }
-                for node in self._nodes
+                for number, node in enumerate(self._nodes)
             ],
             "outputs": [each.name for each in self._model.graph.output],
             "exported": None if self._outputs is None else self._errors_of_export(self._outputs),
@@ -97,7 +110,7 @@ class Surgeon:
         stages.enter("cut")
         if "node" in task:
             model, inputs, outputs, names = self._piece([int(task["node"])], None, bake=False)
-            return {"document": self._stored(recorder.node_document(model, inputs, outputs))}
+            return {"document": self._stored(_without_values(recorder.node_document(model, inputs, outputs), model))}
         cut = None if task["cut"] is None else set(task["cut"])
         model, inputs, outputs, names = self._piece([int(each) for each in task["nodes"]], cut, bake=True)
         noise = [] if cut is None else [self._noise.get(name, 0.0) for name in names]
@@ -116,6 +129,36 @@ class Surgeon:
             return "it is a constant"
         odd = next((name for name in (*node.input, *node.output) if name and not is_array(self._known.get(name))), None)
         return f"the value {odd!r} is no tensor that numpy holds" if odd is not None else ""
+
+    def _form(self, node: Any) -> InputForm:
+        """The input form of a single operator that is nearest to the model: which of its inputs are constants."""
+        constant = [name in self._weights or self._is_small(name) for name in node.input[1:] if name]
+        return InputForm.CONSTANT if constant and all(constant) else InputForm.BAKED if any(constant) else InputForm.RUNTIME
+
+    def _is_small(self, name: str) -> bool:
+        """Whether a value is one that converters need as a constant, and that does not depend on the model's inputs."""
+        value = self._known[name]
+        return name in self._fixed and is_array(value) and value.dtype.kind in "iu" and value.ndim <= _SMALL
+
+    def _doubtful(self) -> set[int]:
+        """The nodes of whose values ONNX's evaluator has another opinion, the smallest first, as far as time allows."""
+        sizes = {
+            number: sum(as_array(self._known[name]).size for name in (*node.input, *node.output) if name)
+            for number, node in enumerate(self._nodes) if not self._why_not(node)
+        }  # fmt: skip
+        found, ends = set[int](), time.monotonic() + _DOUBT_SECONDS
+        for number, size in sorted(sizes.items(), key=lambda pair: pair[1]):
+            if size > _DOUBT_ELEMENTS or time.monotonic() > ends:
+                break
+            model, inputs, outputs, _ = self._piece([number], None, bake=False)
+            feeds = dict(zip([each.name for each in model.graph.input], inputs, strict=True))
+            try:
+                computed = evaluated(model, feeds)
+            except Exception:
+                continue
+            if any(_disagree(value, computed[each.name]) for each, value in zip(model.graph.output, outputs, strict=True)):
+                found.add(number)
+        return found
 
     def _piece(self, chosen: Sequence[int], cut: set[str] | None, *, bake: bool) -> tuple[Any, list[Any], list[Any], list[str]]:
         """Model, inputs, expected outputs and names of these of the nodes *chosen*; *cut* None cuts every edge."""
@@ -153,11 +196,23 @@ class Surgeon:
             weights[name] = self._weights[name]
             return name
         value, copy = self._known[name], f"{name}__c"
-        if bake and name in self._fixed and value.dtype.kind in "iu" and value.ndim <= _SMALL:
+        if bake and self._is_small(name):
             weights[copy] = onnx.numpy_helper.from_array(value, copy)
         else:
             inputs[copy] = value
         return copy
+
+
+def _without_values(document: Message, model: Any) -> Message:
+    """The *document* of a node with the types of its results in place of their values: its test has a reference of its own."""
+    types = {each.name: graph(each.type) for each in model.graph.output}
+    context = [each for each in document["context"] if each[0] != "output_types"]
+    known = {**document, "context": [*context, ["output_types", [types.get(name) for name in model.graph.node[0].output]]]}
+    return {name: value for name, value in known.items() if name != "expected"}
+
+
+def _disagree(value: Any, other: Any) -> bool:
+    return error_of(value, other) > (0.0 if as_array(value).dtype.kind in "iub" else _DOUBT)
 
 
 def _nudged(value: Any, amount: float) -> Any:

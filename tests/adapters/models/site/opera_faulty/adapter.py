@@ -28,6 +28,8 @@ class FaultyAdapter(OnnxRuntimeAdapter):
         if any(node.op_type == fault.get("crash") for node in model.graph.node):
             raise Broken(f"no {fault['crash']} here")
         faulty = [name for name in _faulty(model, fault) if name]
+        if faulty and "factor" not in fault:
+            raise Broken("two operators become one")
         if faulty:
             subject = dataclasses.replace(subject, data=_planted(onnx, model, faulty, float(fault["factor"])).SerializeToString())
         return super().load(subject, stage)
