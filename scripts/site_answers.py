@@ -22,7 +22,7 @@ _PACKAGES = {"stablehlo-reference": "jaxlib", "litert": "tensorflow", "inductor"
 """The package whose version is that of a compiler, where it has another name."""
 _SCRIPT = '<script src="../answers.js" defer></script>'
 _MODELS = """
-*In 41 of 300 models*: so many public architectures use the operator, as a function, a method or a layer, see
+*Used by 41 of 300 models*: so many public architectures call the operator, as a function, a method or a layer, see
 [which models use an operator](../how-to/will-my-model-work.md#which-models-use-an-operator).
 """
 _AGAIN = "#make-a-cell-again"
@@ -98,7 +98,7 @@ def _grid(library: str, found: Sequence[Support], entries: Sequence[Mapping[str,
         + "".join(_cell(column.get(api, {}), _link(where, api, each)) for each, column in zip(found, cells, strict=True))
         + "</tr>"
         for api in sorted({key.operator for key in keys})
-        for users, words in [_users(library, [api])]
+        for users, words in [_users(library, [api], "used by")]
     )
     heads = "".join(f'<th scope="col">{each.compiler}</th>' for each in found)
     data = as_json(support_document(found)).replace("</", "<\\/")
@@ -110,10 +110,10 @@ def _grid(library: str, found: Sequence[Support], entries: Sequence[Mapping[str,
     )
 
 
-def _users(library: str, apis: Sequence[str]) -> tuple[str, str]:
+def _users(library: str, apis: Sequence[str], said: str) -> tuple[str, str]:
     """How many public architectures use an operator of *apis*: as an attribute of a row, and in words."""
     users, every = used_by(library, apis)
-    return f' data-models="{users}"', f"<small>in {users} of {every} models</small>" if users else ""
+    return f' data-models="{users}"', f"<small>{said} {users} of {every} models</small>" if users else ""
 
 
 def _cell(counts: Mapping[str, int], link: str) -> str:
@@ -152,7 +152,7 @@ def findings_list(entries: Sequence[Mapping[str, Any]]) -> str:
         f'<td><a href="{each["page"].removeprefix("findings/")}">{escape(each["title"], quote=False)}</a>{words}</td>'
         f"<td>{found['symptom']}</td><td>{found['layer']}</td></tr>"
         for each, found in zip(entries, facts, strict=True)
-        for users, words in [_users(each["frontend"], each["operators"])]
+        for users, words in [_users(each["frontend"], each["operators"], "operator used by")]
     )
     return (
         f'<form class="filters" hidden>{fields}<output></output></form>\n<table class="findings">\n'

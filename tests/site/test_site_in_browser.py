@@ -145,3 +145,14 @@ def test_every_field_has_a_name(browser: Browser, site: str) -> None:
     for page in ("can-i-use/onnx.html", "findings/index.html"):
         browser.go(f"{site}/{page}")
         assert browser.run("[...document.querySelectorAll('.filters :is(input, select)')].every(e => e.labels.length === 1)")
+
+
+@pytest.mark.parametrize("page", ["can-i-use/pytorch.html", "findings/index.html"])
+def test_rows_may_be_ordered_by_how_many_models_use_the_operator(browser: Browser, site: str, page: str) -> None:
+    browser.go(f"{site}/{page}")
+    users = "[...document.querySelectorAll('tr[data-models]')].map(e => Number(e.dataset.models))"
+    usual = browser.run(users)
+    choose(browser, "order", "models that use it")
+    assert browser.run(users) == sorted(usual, reverse=True) != usual
+    choose(browser, "order", "")
+    assert browser.run(users) == usual

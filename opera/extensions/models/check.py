@@ -38,6 +38,7 @@ MOST_COMPILATIONS = 64
 _ABOVE_NOISE = 4.0
 """By how much a wrong value has to exceed what rounding alone does to it: where models round to few steps, a step is no fault."""
 _NOTHING_RUNS = "the compiler builds here, and runs nothing: only the signature was compared"
+_UNSURE = "the true value is unsure: ONNX Runtime and ONNX's evaluator disagree, and the compiler agrees with the evaluator"
 _SURGEON = "opera.extensions.models.templates.surgeon:Surgeon"
 _OPENING = "opera.extensions.models.templates.opened."
 """What refuses a model that cannot be opened."""
@@ -283,11 +284,11 @@ class ModelCheck:
             if (suspect or (nodes[number].doubtful and found.state is State.RIGHT)) and self._has_time():
                 report.nodes[number] = self._alone(number, found)
                 if nodes[number].doubtful and suspect and report.nodes[number].state is State.RIGHT:
+                    report.nodes[number] = replace(found, state=State.UNTESTED, reason=_UNSURE)
                     unsure.append(nodes[number])
         guilty = any(each.state in (State.WRONG, State.CRASH) for each in report.nodes.values())
         if whole.state is State.WRONG and not guilty and unsure:
-            why = f"its true value is unsure, because ONNX Runtime and ONNX's evaluator disagree on {unsure[0]}"
-            report.whole = replace(whole, state=State.UNTESTED, reason=why)
+            report.whole = replace(whole, state=State.UNTESTED, reason=f"{unsure[0]}: {_UNSURE}")
         elif whole.state in (State.WRONG, State.CRASH) and not guilty:
             self._tell("the edges between operators")
             report.edges = self._fused(whole.state)
