@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from opera.errors import UserError
 
 SHIPPED = Path(__file__).parent / "architectures"
+_NAME = re.compile(r"\w[\w.-]*")
 _TEXT = '''"""{name} of {package} {version}, without weights."""
 
 {imports}
@@ -48,10 +50,12 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
         for row in rows:
             fields: dict[str, str] = {key: str(row[key]) for key in ("package", "version", "imports", "build", "inputs")}
             for name in row["names"]:
+                if not _NAME.fullmatch(str(name)):
+                    raise ValueError(f"{name!r} is no name of a file")
                 filled = {key: text.replace("NAME", str(name)) for key, text in fields.items()}
                 inputs = f", {filled['inputs']}" if filled["inputs"] else ""
                 yield f"{row['package']}/{name}", _TEXT.format(name=name, **{**filled, "inputs": inputs})
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise UserError(
             f"{path.name} is no table of architectures: {type(error).__name__}: {error}; each [[group]] has package, version,"
             " imports, build, inputs and names"
