@@ -35,6 +35,8 @@ _ALLOWED = {"float16": 1e-2, "bfloat16": 5e-2}
 """The same for dtypes that hold less."""
 MOST_COMPILATIONS = 64
 """Compilations of one model on one compiler; what is left then is untested."""
+_CONFIRMED = 3
+"""Nodes of one operator whose own tests say the same as the model of all operators; then it is believed of the others."""
 _ABOVE_NOISE = 4.0
 """By how much a wrong value has to exceed what rounding alone does to it: where models round to few steps, a step is no fault."""
 _NOTHING_RUNS = "the compiler builds here, and runs nothing: only the signature was compared"
@@ -279,10 +281,16 @@ class ModelCheck:
         self._tell("its operators, cut from each other")
         self._apart([each.number for each in nodes if not each.why], report.nodes)
         unsure: list[Node] = []
+        confirmed: dict[str, list[State]] = {}
         for number, found in report.nodes.items():
             suspect = found.state not in (State.RIGHT, State.UNTESTED)
+            alike = confirmed.setdefault(nodes[number].operator, [])
+            if suspect and alike == [found.state] * _CONFIRMED:
+                continue
             if (suspect or (nodes[number].doubtful and found.state is State.RIGHT)) and self._has_time():
                 report.nodes[number] = self._alone(number, found)
+                if suspect and len(alike) < _CONFIRMED:
+                    alike.append(report.nodes[number].state)
                 if nodes[number].doubtful and suspect and report.nodes[number].state is State.RIGHT:
                     report.nodes[number] = replace(found, state=State.UNTESTED, reason=_UNSURE)
                     unsure.append(nodes[number])
@@ -304,7 +312,10 @@ class ModelCheck:
         return self._runner.measured(self._model.piece(nodes, cut))
 
     def _apart(self, numbers: Sequence[int], found: dict[int, Found]) -> None:
-        """Fills *found* for the nodes *numbers*, each cut from all others; halves them where they cannot be compiled together."""
+        """Fills *found* for the nodes *numbers*, each cut from all others; halves them where they cannot be compiled together.
+
+        Once a node is known that cannot be compiled, the others of its operator are kept apart from the rest.
+        """
         pending = [list(numbers)] if numbers else []
         while pending:
             part = pending.pop(0)
@@ -316,9 +327,12 @@ class ModelCheck:
                 found.update(self._by_node(part, outputs))
             elif len(part) == 1 or whole.reason == _NOTHING_RUNS:
                 found.update(dict.fromkeys(part, whole))
+                rest = [each for others in pending for each in others]
+                alike = [each for each in rest if self._model.nodes[each].operator == self._model.nodes[part[0]].operator]
+                pending = [others for others in ([each for each in rest if each not in alike], alike) if others]
             else:
                 half = len(part) // 2
-                pending += [part[:half], part[half:]]
+                pending[:0] = [part[:half], part[half:]]
 
     def _by_node(self, part: Sequence[int], outputs: Sequence[Found]) -> dict[int, Found]:
         """The worst of each node's outputs."""

@@ -119,3 +119,49 @@ def test_a_whole_model_is_not_accused_where_the_true_value_is_unsure() -> None:
     assert report.whole.state is State.UNTESTED
     assert report.whole.reason.startswith("Relu #1: the true value is unsure")
     assert report.nodes[1].state is State.UNTESTED
+
+
+class OfOperators(Model):
+    """Nodes of these operators, in a chain."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__([((each - 1,) if each else ()) for each in range(len(names))], {})
+        self.nodes = [replace(each, operator=name) for each, name in zip(self.nodes, names, strict=True)]
+        self.asked: list[int] = []
+
+    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Piece:
+        self.asked = list(nodes)
+        return super().piece(nodes, cut)
+
+    def node(self, number: int) -> Instance:
+        return Instance("onnx", self.nodes[number].operator, Kind.NODE)
+
+
+class Crashing:
+    """A compiler that cannot compile any model with one of some nodes."""
+
+    compiler = "crashing"
+
+    def __init__(self, model: OfOperators, bad: str) -> None:
+        self.bad = {each.number for each in model.nodes if each.operator == bad}
+        self.name = bad
+        self.model = model
+
+    def measured(self, piece: Piece) -> Measured:
+        if self.bad.isdisjoint(self.model.asked):
+            return Found(State.RIGHT), [Found(State.RIGHT)] * len(self.model.asked)
+        return Found(State.CRASH, "it raises"), ()
+
+    def judged(self, instance: Instance, form: InputForm) -> tuple[Found, Found]:
+        state = State.CRASH if instance.api == self.name else State.RIGHT
+        return Found(state), Found(state)
+
+
+def test_nodes_of_one_operator_that_cannot_be_compiled_are_kept_apart_from_the_rest() -> None:
+    names = ["ai.onnx.Relu"] * 200
+    for each in (7, 60, 61, 133, 190):
+        names[each] = "ai.onnx.IsNaN"
+    model = OfOperators(names)
+    report = ModelCheck(model, Crashing(model, "ai.onnx.IsNaN")).run()
+    assert {number for number, found in report.nodes.items() if found.state is State.CRASH} == {7, 60, 61, 133, 190}
+    assert report.compilations <= 35, "fifty if each were sought in all nodes"
