@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from opera.atomic import read_file
 from opera.errors import UserError
+from opera.untrusted import parsed_toml
 
 SHIPPED = Path(__file__).parent / "architectures"
 _NAME = re.compile(r"\w[\w.-]*")
@@ -46,7 +47,7 @@ def written(table: Path, library: str, folder: Path) -> Path:
 def _files(path: Path) -> Iterator[tuple[str, str]]:
     """Name and text of each model's file."""
     try:
-        rows: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))["group"]
+        rows = cast("list[dict[str, Any]]", parsed_toml(read_file(path))["group"])
         for row in rows:
             fields: dict[str, str] = {key: str(row[key]) for key in ("package", "version", "imports", "build", "inputs")}
             for name in row["names"]:
@@ -55,7 +56,7 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
                 filled = {key: text.replace("NAME", str(name)) for key, text in fields.items()}
                 inputs = f", {filled['inputs']}" if filled["inputs"] else ""
                 yield f"{row['package']}/{name}", _TEXT.format(name=name, **{**filled, "inputs": inputs})
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise UserError(
             f"{path.name} is no table of architectures: {type(error).__name__}: {error}; each [[group]] has package, version,"
             " imports, build, inputs and names"

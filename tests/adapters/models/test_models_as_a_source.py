@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from parameters import quick
 
 from opera.instance import Instance, Tensor
 from opera.store import Corpus
@@ -175,6 +176,7 @@ def test_the_forward_of_a_module_is_recorded_and_not_how_it_was_built(tmp_path: 
     assert ran.json["verdicts"] == {"pass": ran.json["executed"]}
 
 
+@pytest.mark.slow  # Keras is imported for it
 def test_the_layers_of_a_model_of_keras_are_recorded_at_open_sizes(tmp_path: Path) -> None:
     (tmp_path / "nets.py").write_text(KERAS)
     done = commands.run("extract", "--lib", "keras", "--model", "nets.py", "--json", folder=tmp_path)
@@ -197,12 +199,14 @@ def test_a_file_of_keras_is_a_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [
-        ("def broken():\n    raise OSError('no weights')\n", "OSError: no weights"),
-        ("x = 1\n", "no function without parameters is there"),
-        ("def (", "SyntaxError"),
-        ("def leaves():\n    raise SystemExit(3)\n", "SystemExit: 3"),
-    ],
+    quick(
+        [
+            ("def broken():\n    raise OSError('no weights')\n", "OSError: no weights"),
+            ("x = 1\n", "no function without parameters is there"),
+            ("def (", "SyntaxError"),
+            ("def leaves():\n    raise SystemExit(3)\n", "SystemExit: 3"),
+        ]
+    ),
 )
 def test_a_model_that_cannot_be_built_hides_no_other(tmp_path: Path, text: str, reason: str) -> None:
     folder = tmp_path / "nets"
@@ -227,6 +231,7 @@ names = ["ReLU", "Softmax", "Missing"]
 """
 
 
+@pytest.mark.slow
 def test_architectures_are_the_rows_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(TABLE)
     line = ("extract", "--lib", "keras", "--source", "architectures", "--option", f"table={tmp_path / 'mine.toml'}", "--json")
