@@ -64,7 +64,8 @@ class Surgeon:
         self._model, self._feeds, self._known = opening.model, opening.feeds, opening.known
         self._outputs = None if options["outputs"] is None else list(arrays_in(Path(options["outputs"])).values())
         self._weights = {each.name: each for each in self._model.graph.initializer}
-        self._nodes = [_without_unused(node, self._used()) for node in self._model.graph.node]
+        used = self._used()
+        self._nodes = [_without_unused(node, used) for node in self._model.graph.node]
 
     def _used(self) -> set[str]:
         """The values that a node reads, or that the model gives."""
