@@ -266,7 +266,7 @@ def _request_for(source: Source, how: ExtractOptions, scratch: Path) -> Request:
     folder.mkdir(parents=True, exist_ok=True)
     options = {name: value for name, value in how.options.items() if name in source.description.options}
     suite = source.description.suite
-    named = options.get(suite.option) if suite is not None else None
+    named = options.pop(suite.option, None) if suite is not None else None  # a file counts by its content, wherever it is
     shards = min(how.jobs, source.description.shards)
     return Request(
         python=how.python,

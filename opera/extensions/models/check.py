@@ -36,7 +36,7 @@ _ALLOWED = {"float16": 1e-2, "bfloat16": 5e-2}
 MOST_COMPILATIONS = 64
 """Compilations of one model on one compiler; what is left then is untested."""
 _CONFIRMED = 3
-"""Nodes of one operator whose own tests say the same as the model of all operators; then it is believed of the others."""
+"""Own tests of an operator's nodes that confirm what the model of all operators says. Its other nodes then need no test of their own."""
 _ABOVE_NOISE = 4.0
 """By how much a wrong value has to exceed what rounding alone does to it: where models round to few steps, a step is no fault."""
 _NOTHING_RUNS = "the compiler builds here, and runs nothing: only the signature was compared"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
+from typing import Any
 
 import commands
 import numpy as np
@@ -190,7 +192,7 @@ def test_the_layers_of_a_model_of_keras_are_recorded_at_open_sizes(tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_file_of_keras_is_a_model(tmp_path: Path) -> None:
-    keras = pytest.importorskip("keras")
+    keras: Any = importlib.import_module("keras")
     keras.Sequential([keras.Input((4,)), keras.layers.Dense(2, activation="relu")]).save(tmp_path / "net.keras")
     done = commands.run("extract", "--lib", "keras", "--model", "net.keras", "--json", folder=tmp_path)
     assert done.code == 0, done.stderr
