@@ -21,7 +21,7 @@ from unittest import mock
 from bench import ONNX, campaign_rate, run_opera
 
 from opera.difftest.protocol import DiffTest
-from opera.run.campaign import _Campaign, _ResultWriter  # pyright: ignore[reportPrivateUsage]
+from opera.run.campaign import _Campaign, _ResultWriter
 from opera.run.scheduler import Scheduler
 from opera.workers.process import Done, Event, Worker
 from opera.workers.protocol import Message

@@ -49,8 +49,9 @@ def instrument() -> None:
     """Times the functions of the plug-in that do its work."""
     for name in ("_prepared", "_targets_of", "_explicit", "functions_of", "widest_user", "part_of_row"):
         setattr(plugin, name, timed(name, getattr(plugin, name)))
-    plugin._Users.done = timed("done", plugin._Users.done)
-    plugin._Users.__init__ = timed("users", plugin._Users.__init__)
+    users: Any = plugin._Users
+    users.done = timed("done", users.done)
+    users.__init__ = timed("users", users.__init__)
     for name in ("_key", "_check_copyable", "is_disabled"):
         setattr(fixtures, name, timed(name, getattr(fixtures, name)))
     fixtures.copy.deepcopy = timed("deepcopy", fixtures.copy.deepcopy)

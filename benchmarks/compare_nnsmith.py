@@ -178,8 +178,16 @@ def measured(output: Path | None, settings: Mapping[str, Any]) -> dict[str, dict
 
 def side_of(document: Mapping[str, Any]) -> Side:
     """One side, as `write` has written it."""
-    findings = [Found(**{**each, "operators": tuple(each["operators"])}) for each in document["findings"]]
-    return Side(**{**document, "findings": findings})
+    fields: dict[str, Any] = dict(document)
+    fields["findings"] = [found_of(each) for each in document["findings"]]
+    return Side(**fields)
+
+
+def found_of(document: Mapping[str, Any]) -> Found:
+    """One finding of a side, as `write` has written it."""
+    fields: dict[str, Any] = dict(document)
+    fields["operators"] = tuple(document["operators"])
+    return Found(**fields)
 
 
 def write(output: Path, settings: Mapping[str, Any], found: Mapping[str, Mapping[str, Side]]) -> None:

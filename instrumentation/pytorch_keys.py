@@ -46,7 +46,7 @@ class Keys:
         return _outline(args, 0), tuple([(name, _outline(value, 0)) for name, value in kwargs.items()])
 
     def _key(self, value: Any, depth: int) -> Hashable:
-        kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+        kind: Any = type(value)
         if kind in _TENSORS:
             return _tensor(value, self._natures, self._contents)
         if kind in _PLAIN:
@@ -83,7 +83,7 @@ _ordinary: Set[int] = set()
 
 
 def _outline(value: Any, depth: int) -> Hashable:
-    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    kind: Any = type(value)
     if kind in _TENSORS:
         return value.dtype, value.shape
     if kind in _NUMBERS or depth > MAX_DEPTH:

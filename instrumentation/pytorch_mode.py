@@ -33,7 +33,7 @@ _HAND_OVER = overrides.handle_torch_function.__code__
 def mode_class() -> Any:
     """A `TorchFunctionMode` that hands each call to a function."""
     base: Any = overrides.TorchFunctionMode
-    place = sys._getframe  # pyright: ignore[reportPrivateUsage]
+    place = sys._getframe
 
     def initialise(mode: Any, handler: Handler) -> None:
         base.__init__(mode)

@@ -25,6 +25,9 @@ class Recorder(Protocol):
         ...
 
 
+_Recorder = Recorder
+
+
 class Recording(Protocol):
     """A module that records a library."""
 
@@ -32,7 +35,7 @@ class Recording(Protocol):
         """The version of the library."""
         ...
 
-    def Recorder(self, stream: Stream, filters: Optional[Filters] = None) -> Recorder:
+    def Recorder(self, stream: Stream, filters: Optional[Filters] = None) -> _Recorder:
         """Makes a recorder that writes to *stream*."""
         ...
 

@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import re
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -34,7 +35,7 @@ def run(name: str) -> nbformat.NotebookNode:
     Raises:
         CellExecutionError: a cell raised.
     """
-    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    notebook: Any = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     NotebookClient(notebook, timeout=3600, record_timing=False, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):

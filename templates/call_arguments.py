@@ -103,7 +103,7 @@ class CallArguments(ABC):
 
 def member(kind: Any, name: str) -> Any:
     """The member *name* of an enumeration; raises AttributeError if *kind* is not an enumeration, or has no such member."""
-    if not isinstance(kind, enum.EnumMeta) or name not in kind.__members__:
+    if not isinstance(kind, type) or not issubclass(kind, enum.Enum) or name not in kind.__members__:
         raise AttributeError(f"{kind!r} is no enumeration with a member {name!r}")
     return kind.__members__[name]
 

@@ -252,7 +252,8 @@ class DiffTest:
         assert state.confirmed is not None
         judgement = state.confirmed
         if found.reason is not None:
-            detail = {**judgement.detail, "excuse": found.why}
+            detail = judgement.detail.copy()
+            detail["excuse"] = found.why
             return replace(judgement, verdict=Verdict.UNDEFINED, reason=found.reason, exporter=None, detail=detail)
         if found.culprit is not None and judgement.exporter is None:
             judgement = replace(judgement, exporter=found.culprit)

@@ -177,7 +177,7 @@ def _unmet(text: str, held: Inventory, by: Distribution | None, extra: str) -> I
         return
     there = held.find(requirement.name)
     if there is None or not _satisfied(requirement, there.version):
-        yield Lack(text, there and there.version, by and f"{by.name} {by.version}")
+        yield Lack(text, there.version if there else None, f"{by.name} {by.version}" if by else None)
 
 
 def _next(text: str, held: Inventory, extra: str) -> list[tuple[str, str]]:

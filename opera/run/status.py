@@ -6,9 +6,11 @@ import contextlib
 import json
 import os
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from heapq import nlargest
+from operator import itemgetter
 from pathlib import Path
 from typing import TypedDict, cast
 
@@ -218,7 +220,7 @@ class Status:
         self._findings: deque[FindingFacts] = deque(maxlen=_FINDINGS)
         self._new = 0
         self._stages: Counter[str] = Counter()
-        self._operators: Counter[str] = Counter()
+        self._operators: dict[str, float] = defaultdict(float)
         self._tests: Counter[str] = Counter()
         self._pace: deque[tuple[float, int]] = deque()
         pool.listener = self.journal.note
@@ -241,7 +243,7 @@ class Status:
         self._done += 1
         self._verdicts[result.verdict.value] += 1
         self._stages.update(result.seconds)
-        self._operators[api] += seconds  # pyright: ignore[reportArgumentType]
+        self._operators[api] += seconds
         self._tests[api] += 1
         self.journal.note("result", test=result.test, api=api, verdict=result.verdict.value, seconds=round(seconds, 4))
         if new_finding:
@@ -296,7 +298,7 @@ class Status:
                 "stages": {stage: round(seconds, 3) for stage, seconds in self._stages.most_common()},
                 "operators": [
                     {"api": api, "seconds": round(seconds, 3), "tests": self._tests[api]}
-                    for api, seconds in self._operators.most_common(_OPERATORS)
+                    for api, seconds in nlargest(_OPERATORS, self._operators.items(), key=itemgetter(1))
                 ],
             },
             "driver": {

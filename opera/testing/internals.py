@@ -35,7 +35,7 @@ def widest_user(node: Any, fixtures: Sequence[str], names: Collection[str]) -> A
 
 def _definitions(node: Any, name: str) -> Sequence[Any]:
     try:
-        place = node if pytest.version_tuple >= (8, 1) else node.nodeid
+        place = node if pytest.version_tuple >= (8, 1) else node.nodeid  # pyrefly: ignore[unsupported-operation]
         return node.session._fixturemanager.getfixturedefs(name, place) or ()
     except (AttributeError, TypeError) as error:
         message = f"the fixtures of pytest {pytest.__version__} are not where opera.testing looks for them; use pytest 8.0 to 9.2"

@@ -84,7 +84,7 @@ class PyTorchModel:
         self._constants = arguments.constants
         if instance.kind is Kind.MODULE:
             target = _built(target, init, init_keywords, instance)
-        self._beside = None
+        self._beside: Any = None
         for fact in (STATE, BESIDE):
             other = instance.context_value(fact)
             if isinstance(other, Call):

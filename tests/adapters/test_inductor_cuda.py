@@ -62,7 +62,7 @@ class Model:
 
 
 def load(module: torch.nn.Module) -> Any:
-    subject = Subject(InductorCudaAdapter.routes[0], b"", {}, 1, lambda: None, Model(module))  # pyright: ignore[reportArgumentType]
+    subject = Subject(InductorCudaAdapter.routes[0], b"", {}, 1, lambda: None, Model(module))
     return OnTheProcessor().load(subject, lambda _: None)
 
 

@@ -52,4 +52,4 @@ def test_importing_the_package_imports_nothing_of_it(tmp_path: Path) -> None:
 
 def test_another_name_is_refused_with_a_hint() -> None:
     with pytest.raises(AttributeError, match=r"opera\.api"):
-        opera.pipelines  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+        opera.pipelines  # noqa: B018

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from ray.cluster_utils import Cluster  # pyright: ignore[reportMissingImports]
+from ray.cluster_utils import Cluster
 
 if __name__ == "__main__":
     nodes = int(sys.argv[1])

@@ -272,7 +272,7 @@ def test_closing_the_extraction_leaves_no_process(tmp_path: Path, plug: Any) -> 
     plug(Script("open(os.path.dirname(path) + '/pid', 'w').write(str(os.getpid()))\nsay(LINE % (1, 1)); time.sleep(600)\n"))
     items: Iterator[Item] = extract("onnx", scratch=tmp_path, sources=["fake"])
     assert isinstance(next(items), Recorded)
-    items.close()  # pyright: ignore[reportAttributeAccessIssue]
+    items.close()
     assert not alive(int((tmp_path / "fake" / "pid").read_text()))
 
 

@@ -35,7 +35,7 @@ def test_each_hook_runs_a_tool_of_the_environment() -> None:
     hooks = [hook for repository in parsed(".pre-commit-config.yaml")["repos"] for hook in repository["hooks"]]
     development = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]["dev"]
     tools = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in hooks}
-    assert tools - {"python"} == {"ruff", "basedpyright"} <= set(development)
+    assert tools - {"python"} == {"ruff", "pyrefly"} <= set(development)
     scripts = [word for hook in hooks for word in hook["entry"].split() if word.endswith(".py")]
     assert scripts
     assert all((ROOT / script).is_file() for script in scripts)

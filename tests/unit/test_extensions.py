@@ -23,7 +23,7 @@ def third_party(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     install(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
-    Kind._known.pop("absent", None)  # pyright: ignore[reportPrivateUsage]
+    Kind._known.pop("absent", None)
 
 
 @pytest.mark.usefixtures("third_party")

@@ -107,7 +107,7 @@ def test_the_list_has_each_finding_with_its_place() -> None:
     assert page.count("<tr data-") == len(ENTRIES) == sum(len(table.findings) for table in SITE.findings())
     texts = {table.subject: SITE.findings_page(table) for table in SITE.findings()}
     for each in ENTRIES:
-        subject, name = re.fullmatch(r"findings/(.*)\.html#(.*)", each["page"]).groups()  # pyright: ignore[reportOptionalMemberAccess]
+        subject, name = re.fullmatch(r"findings/(.*)\.html#(.*)", each["page"]).groups()
         assert f"{{ #{name} " in texts[subject]
         assert (ROOT / each["script"]).is_file()
         assert each["layer"] in ("exporter", "frontend", "common transformation", "code generation", "run time", "not shown")

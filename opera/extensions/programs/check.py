@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -259,14 +260,14 @@ class Evaluation:
                 assert isinstance(whole, tuple)
                 return whole[index]
             case If(condition, then, otherwise):
-                return self._block(then if np.any(values[condition]) else otherwise, values)  # pyright: ignore[reportArgumentType]
+                return self._block(then if np.any(cast("Array", values[condition])) else otherwise, values)
             case Invoke(name, arguments):
                 return self.applied(self._functions[name], [values[each] for each in arguments])
 
     def _rounded(self, value: ProgramValue, operator: Operator | None, arguments: Sequence[Array]) -> ProgramValue:
         if self._rounding is None:
             return value
-        parts = value if isinstance(value, tuple) else (value,)
+        parts: Sequence[ProgramValue] = value if isinstance(value, tuple) else (value,)
         rounded = tuple(
             each if isinstance(each, tuple) else self._rounding(each, operator, _largest(arguments, each.shape), self._calls)
             for each in parts

@@ -103,7 +103,7 @@ def decode(document: object) -> Generated:
     """
     reader = _Part(document, "the document")
     program = _read_program(reader, "inputs", "ill_typed")
-    inputs = tuple(_read_value(each, 0) for each in reader.list("inputs"))
+    inputs = tuple(_read_value(each, 0) for each in reader.parts("inputs"))
     return Generated(program, inputs, ill_typed=reader.get("ill_typed") is True)
 
 
@@ -120,7 +120,7 @@ def _read_program(reader: _Part, *others: str) -> Program:
     if reader.get("schema") != SCHEMA:
         raise BadProgram(f"expected schema {SCHEMA!r}, found {str(reader.get('schema'))[:40]!r}")
     reader.only("schema", "functions", *others)
-    program = Program(tuple(_read_function(each) for each in reader.list("functions")))
+    program = Program(tuple(_read_function(each) for each in reader.parts("functions")))
     held = sum(elements(kind.shape) for binding in bindings(program) for kind in tensors_in(binding.type))
     if held > _MOST_ELEMENTS:
         raise BadProgram(f"{reader.place}: its values have {held:,} elements together, more than {_MOST_ELEMENTS:,}")
@@ -142,7 +142,7 @@ class _Part:
     def part(self, key: str) -> _Part:
         return _Part(self.get(key), f"{self.place}.{key}")
 
-    def list(self, key: str) -> list[_Part]:
+    def parts(self, key: str) -> list[_Part]:
         return self.part(key).items()
 
     def items(self) -> list[_Part]:
@@ -157,7 +157,7 @@ class _Part:
         return found
 
     def texts(self, key: str) -> tuple[str, ...]:
-        found = self.list(key)
+        found = self.parts(key)
         if not all(isinstance(each.content, str) for each in found):
             raise BadProgram(f"{self.place}.{key}: expected names")
         return tuple(str(each.content) for each in found)
@@ -179,15 +179,15 @@ class _Part:
 
 def _read_function(part: _Part) -> Function:
     part.only("name", "parameters", "body", "result", "symbols")
-    parameters = tuple(Parameter(each.text("name"), _read_type(each.part("type"), 0)) for each in part.list("parameters"))
-    symbols = tuple(_read_symbol(each) for each in part.list("symbols")) if part.has("symbols") else ()
+    parameters = tuple(Parameter(each.text("name"), _read_type(each.part("type"), 0)) for each in part.parts("parameters"))
+    symbols = tuple(_read_symbol(each) for each in part.parts("symbols")) if part.has("symbols") else ()
     return Function(part.text("name"), parameters, _read_block(part.part("body"), 0), _read_type(part.part("result"), 0), symbols)
 
 
 def _read_symbol(part: _Part) -> Symbol:
     part.only("name", "places")
     places: list[tuple[str, int]] = []
-    for each in part.list("places"):
+    for each in part.parts("places"):
         place = each.items()
         if len(place) != 2 or not isinstance(place[0].content, str):
             raise BadProgram(f"{each.place}: expected the name of a parameter, and an axis")
@@ -202,9 +202,9 @@ def _read_type(part: _Part, depth: int) -> Type:
         raise BadProgram(f"{part.place}: nested deeper than {_DEEPEST} levels")
     if part.has("tuple"):
         part.only("tuple")
-        return TupleType(tuple(_read_type(each, depth + 1) for each in part.list("tuple")))
+        return TupleType(tuple(_read_type(each, depth + 1) for each in part.parts("tuple")))
     part.only("shape", "dtype")
-    shape = tuple(each.integer() for each in part.list("shape"))
+    shape = tuple(each.integer() for each in part.parts("shape"))
     if min(shape, default=0) < 0:
         raise BadProgram(f"{part.place}.shape: a size is negative")
     if elements(shape) > _MOST_ELEMENTS:
@@ -218,7 +218,7 @@ def _read_block(part: _Part, depth: int) -> Block:
     part.only("bindings", "result", "dataflow")
     bindings = tuple(
         Binding(each.text("name"), _read_type(each.part("type"), 0), _read_expression(each.part("value"), depth))
-        for each in part.list("bindings")
+        for each in part.parts("bindings")
     )
     return Block(bindings, part.text("result"), dataflow=part.get("dataflow") is True)
 
@@ -273,5 +273,5 @@ def _read_value(part: _Part, depth: int) -> ProgramValue:
         raise BadProgram(f"{part.place}: nested deeper than {_DEEPEST} levels")
     if part.has("parts"):
         part.only("parts")
-        return tuple(_read_value(each, depth + 1) for each in part.list("parts"))
+        return tuple(_read_value(each, depth + 1) for each in part.parts("parts"))
     return to_array(_read_tensor(part))

@@ -330,7 +330,7 @@ class ProgramGenerator:
                 return name
         chance = self.random.random()
         for share, visit in (
-            (self.policy.tuple, self.projection),
+            (self.policy.tuples, self.projection),
             (self.policy.conditional, self.conditional),
             (self.policy.function, self.invocation),
         ):

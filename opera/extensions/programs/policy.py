@@ -59,7 +59,7 @@ class Policy:
     literal: float = 0.2
     plain: float = 0.3
     conditional: float = 0.0
-    tuple: float = 0.05
+    tuples: float = 0.05
     function: float = 0.0
     symbolic: float = 0.0
     ill_typed: float = 0.0
@@ -107,7 +107,7 @@ SHIPPED: Mapping[str, Policy] = {
             6.0,
         ),
     ),
-    "pairs": Policy(operators=4, cover=2, literal=0.4, plain=0.6, sizes=(1, 1, 2, 2, 3, 4), tuple=0.0),
+    "pairs": Policy(operators=4, cover=2, literal=0.4, plain=0.6, sizes=(1, 1, 2, 2, 3, 4), tuples=0.0),
     "pytorch": Policy(language="pytorch"),
     "special-values": Policy(finite=False, dtypes=("float32", "float32", "float16", "float64")),
 }
@@ -117,7 +117,7 @@ _LARGEST = 10**15
 _LONGEST = 2**14
 """Longest dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
 _LIMITS = {"most_elements": 2**24, "most_work": MOST_WORK, "most_memory": 2**28}
-_SHARES = ("reuse", "literal", "plain", "conditional", "tuple", "function", "symbolic", "ill_typed", "inserted")
+_SHARES = ("reuse", "literal", "plain", "conditional", "tuples", "function", "symbolic", "ill_typed", "inserted")
 
 
 def policy_from(document: Mapping[str, object], operators: Sequence[str], languages: Sequence[str]) -> Policy:

@@ -153,7 +153,7 @@ def _in_program(subject: Subject) -> Iterator[tuple[str, str]]:
 
 def _kinds(value: object) -> set[str]:
     """Kinds of the values of an attribute: a text or a truth value is its own kind, numbers are told apart by sign, 0 and 1."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         values = cast("Sequence[object]", value)
         return {kind for each in values for kind in _kinds(each)} | {f"{len(values)} values"}
     if isinstance(value, bool | str | bytes | None):

@@ -153,7 +153,7 @@ class FastStrategy:
 def _signatures(candidates: Sequence[Candidate]) -> npt.NDArray[np.uint64]:
     """MinHash signatures, one row for each candidate."""
     try:
-        import datasketch  # pyright: ignore[reportMissingTypeStubs]
+        import datasketch
     except ImportError as error:
         raise EnvironmentBroken("the strategy fast needs datasketch; install it with `pip install 'opera-dl[evaluation]'`") from error
     texts = [_text(each.instance) for each in candidates]

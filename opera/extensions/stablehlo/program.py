@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
@@ -99,7 +99,7 @@ class Dimensions:
         return found if isinstance(found, int) else 0
 
 
-def _integers(found: list[Attribute]) -> tuple[int, ...]:
+def _integers(found: Sequence[Attribute]) -> tuple[int, ...]:
     return tuple(int(each) for each in found if isinstance(each, int))
 
 

@@ -89,7 +89,7 @@ def test_an_order_of_another_tool_is_evaluated(reader: Path) -> None:
 )
 def test_an_order_that_is_none_is_refused_in_one_line(reader: Path, change: object, message: str) -> None:
     order = [test.id for test in read_recorded(CAMPAIGN).tests]
-    (reader / "mine.txt").write_text("\n".join(change(order)))  # pyright: ignore[reportCallIssue, reportGeneralTypeIssues]
+    (reader / "mine.txt").write_text("\n".join(change(order)))
     outcome = opera(reader, *COMMANDS[1], "-j", "1")
     assert (outcome.code, message in outcome.stderr) == (2, True), outcome.stderr
 

@@ -182,7 +182,7 @@ def test_what_costs_too_much_is_an_error_with_its_place(name: str, tmp_path: Pat
     def counted(*arguments: object) -> object:
         nonlocal calls
         calls += 1
-        return made(*arguments)  # pyright: ignore[reportArgumentType]
+        return made(*arguments)
 
     monkeypatch.setattr(suite, "TestCase", counted)
     _, found = spent(monkeypatch, tmp_path / "s.yaml", COSTLY[name])

@@ -64,7 +64,7 @@ def test_complex_numbers_compare_with_pairs() -> None:
 
 @pytest.mark.parametrize("actual", [[], [np.zeros(3)], [None], [np.array(["a", "b"], object)]])
 def test_outputs_that_cannot_be_subtracted_have_no_metrics(actual: list[object]) -> None:
-    found = metrics([np.zeros(2)], actual)  # pyright: ignore[reportArgumentType]
+    found = metrics([np.zeros(2)], actual)
     assert (found["max_abs"], found["mean_abs"], found["mse"], found["code"]) == (None, None, None, "NOT_COMPARABLE_SHAPE")
 
 

@@ -202,7 +202,7 @@ def test_lines_are_counted_once_for_each_part(monkeypatch: pytest.MonkeyPatch) -
     class Text(str):
         __slots__ = ()
 
-        def count(self, sub: str, start: int = 0, end: int = sys.maxsize, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        def count(self, sub: str, start: int = 0, end: int = sys.maxsize, /) -> int:
             counts.append(min(end, len(self)) - start)
             return super().count(sub, start, end)
 

@@ -15,7 +15,7 @@ from opera.extensions.programs.program import Block, Function, Parameter, Progra
 from opera.extensions.programs.types import TensorType
 from opera.extensions.programs.values import ANY, within
 
-MIXED = {"conditional": 0.05, "function": 0.05, "tuple": 0.05}
+MIXED = {"conditional": 0.05, "function": 0.05, "tuples": 0.05}
 
 
 def given(generator: ProgramGenerator, seed: int) -> Generated:

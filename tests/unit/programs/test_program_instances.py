@@ -24,7 +24,7 @@ from opera.extensions.programs.text import lines_of
 from opera.extensions.programs.types import TensorType, TupleType
 from opera.instance import Graph, Instance, Kind, decode_instance, digest, encode_instance
 
-MIXED = Policy(conditional=0.1, function=0.1, tuple=0.1)
+MIXED = Policy(conditional=0.1, function=0.1, tuples=0.1)
 F = TensorType((2,), "float32")
 WHOLE = TensorType((2,), "int64")
 

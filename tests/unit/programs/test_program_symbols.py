@@ -21,8 +21,8 @@ def program(parameters: dict[str, tuple[int, ...]], *steps: tuple[str, str, tupl
     types: dict[str, Type] = {name: TensorType(shape, "float32") for name, shape in parameters.items()}
     bindings: list[Binding] = []
     for name, operator, arguments, attributes in steps:
-        types[name] = registry().get(operator).infer([types[each] for each in arguments], attributes)  # pyright: ignore[reportArgumentType]
-        bindings.append(Binding(name, types[name], Call(operator, arguments, attributes)))  # pyright: ignore[reportArgumentType]
+        types[name] = registry().get(operator).infer([types[each] for each in arguments], attributes)
+        bindings.append(Binding(name, types[name], Call(operator, arguments, attributes)))
     result = bindings[-1].name
     body = Block(tuple(bindings), result, dataflow=True)
     main = Function("main", tuple(Parameter(name, types[name]) for name in parameters), body, types[result])
@@ -102,7 +102,7 @@ def test_drawn_programs_keep_their_symbols_in_documents_and_under_other_names() 
 @pytest.mark.parametrize("symbol", [{"name": "n", "places": []}, {"name": "n", "places": [["a"]]}, {"name": "n", "places": [["a", "b"]]}])
 def test_a_malformed_symbol_is_refused_with_its_place(symbol: dict[str, object]) -> None:
     document = encode_program(program({"a": (3, 4)}, ("v", "exp", ("a",), {})))
-    functions: list[dict[str, object]] = document["functions"]  # pyright: ignore[reportAssignmentType]
+    functions: list[dict[str, object]] = document["functions"]
     functions[0]["symbols"] = [symbol]
     with pytest.raises(BadProgram, match=r"symbols\[0\]"):
         decode_program(document)

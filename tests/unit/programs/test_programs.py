@@ -42,7 +42,7 @@ from opera.extensions.programs.types import Attributes, IllTyped, TensorType, Tu
 from opera.extensions.programs.values import ANY, drawn, to_tensor, type_of, within
 
 OPERATORS = registry().names()
-MIXED = Policy(conditional=0.1, function=0.1, tuple=0.1)
+MIXED = Policy(conditional=0.1, function=0.1, tuples=0.1)
 
 
 def any_type(random: Random) -> Type:
@@ -219,7 +219,7 @@ def test_tensors_without_elements_break_no_operator() -> None:
 
 
 def test_work_and_memory_of_a_program_stay_within_their_limits() -> None:
-    policy = Policy(most_memory=1000, most_work=200.0, tuple=0.0)
+    policy = Policy(most_memory=1000, most_work=200.0, tuples=0.0)
     draw = ProgramGenerator(policy, operators_in("onnx"))
     made = [draw.generate(seed).program for seed in range(100)]
     known = registry()

@@ -36,7 +36,7 @@ from opera.triage.reduction.candidates import steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.properties import View, calls_of
 
-MIXED = {"conditional": 0.1, "function": 0.1, "tuple": 0.1, "symbolic": 0.3}
+MIXED = {"conditional": 0.1, "function": 0.1, "tuples": 0.1, "symbolic": 0.3}
 Fails = Callable[[Program], bool]
 
 

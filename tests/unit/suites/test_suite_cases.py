@@ -9,7 +9,7 @@ import pytest
 from reporting import RESHAPE, failure, relu, result
 
 from opera.extensions.suites.cases import Candidate, Request, candidates
-from opera.extensions.suites.export import _further  # pyright: ignore[reportPrivateUsage]
+from opera.extensions.suites.export import _further
 from opera.extensions.suites.names import name_of_test
 from opera.extensions.suites.tests import SuiteTest
 from opera.instance import Occurrence, digest

@@ -101,7 +101,7 @@ class Search:
     def _repair(self, recipe: CallRecipe, message: str) -> None:
         """Follows the messages as long as each repair leads to another one."""
         for _ in range(DEPTH):
-            step: Optional[CallRecipe] = None
+            step, following = None, message
             for candidate in repairs.candidates(recipe, message):
                 answer = self._try(candidate)
                 if answer == "":
@@ -111,7 +111,7 @@ class Search:
                     step, following = candidate, answer
             if step is None:
                 return
-            recipe, message = step, following  # pyright: ignore[reportPossiblyUnboundVariable]
+            recipe, message = step, following
 
     def _teach(self, repaired: CallRecipe) -> None:
         """Makes what a repair arrived at likelier: dtype and number of dimensions of each tensor, and other plain values."""

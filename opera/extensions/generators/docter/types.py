@@ -75,7 +75,7 @@ def value_kinds(value: object) -> tuple[ValueType, ...]:
     if isinstance(value, str):
         return (ValueType(STRING),)
     if isinstance(value, (list, tuple)):
-        return (ValueType(FLOATS if any(isinstance(item, float) for item in value) else INTS, len(value) or None),)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        return (ValueType(FLOATS if any(isinstance(item, float) for item in value) else INTS, len(value) or None),)
     return ()
 
 

@@ -290,7 +290,7 @@ class Node:
             return otherwise
         return integral(float(self.constant(place).reshape(-1)[0]))
 
-    def float(self, name: str, otherwise: float) -> float:
+    def decimal(self, name: str, otherwise: float) -> float:
         """An attribute in the shortest decimal form that single precision tells apart."""
         return float(str(np.float32(self.setting(name, otherwise))))
 
@@ -352,7 +352,7 @@ def _along(operator: str, otherwise: int) -> Callable[[Node], str]:
 
 
 def _sloped(operator: str, otherwise: float) -> Callable[[Node], str]:
-    return lambda node: node.call(operator, node.variable(0), alpha=node.float("alpha", otherwise))
+    return lambda node: node.call(operator, node.variable(0), alpha=node.decimal("alpha", otherwise))
 
 
 def _located(operator: str) -> Callable[[Node], str]:
@@ -366,7 +366,7 @@ def _located(operator: str) -> Callable[[Node], str]:
 def _normalised(node: Node) -> str:
     if node.outputs > 1 or not node.given(2):
         raise Opaque("it has other results than one, or no offset")
-    return node.call("layer_norm", *node.variables(), axis=node.axis(-1), epsilon=node.float("epsilon", 1e-5))
+    return node.call("layer_norm", *node.variables(), axis=node.axis(-1), epsilon=node.decimal("epsilon", 1e-5))
 
 
 def _reshaped(node: Node) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import tvm  # pyright: ignore[reportMissingTypeStubs]
-import tvm.relax  # pyright: ignore[reportMissingTypeStubs]
-import tvm.tirx  # pyright: ignore[reportMissingTypeStubs]
+import tvm
+import tvm.relax
+import tvm.tirx
 
 from opera.extensions.programs.languages import own_printer
 from opera.extensions.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Parameter, Program, Projection, Tuple

@@ -119,7 +119,7 @@ class AbsentAdapter(FakeAdapter):
     name = "fake-absent"
 
     def start(self) -> Mapping[str, str]:
-        import no_such_compiler  # pyright: ignore[reportMissingImports]
+        import no_such_compiler
 
         return {"fake": str(no_such_compiler)}
 
