@@ -420,13 +420,13 @@ def draw(rows: Sequence[Recorded]) -> None:
     names = list(dict.fromkeys(row.figure.name for row in rates))[::-1]
     last = newest(rates)
     axes = (canvas := Canvas(figsize=(7, 0.9 + 0.3 * len(names)), layout="constrained")).subplots()
-    for place, name in enumerate(names):
-        first, now = not place, last[name].figure
+    for index, name in enumerate(names):
+        first, now = not index, last[name].figure
         earlier = [row.figure.value for row in rates if row.figure.name == name and row is not last[name]]
-        axes.plot(earlier, [place] * len(earlier), "|", color="0.6", label="OPERA, earlier" if first and earlier else None)
+        axes.plot(earlier, [index] * len(earlier), "|", color="0.6", label="OPERA, earlier" if first and earlier else None)
         if now.bare is not None:
-            axes.plot([now.bare], [place], "o", mfc="none", color="C1", label="bare loop" if first else None)
-        axes.plot([now.value], [place], "o", color="C0", label="OPERA" if first else None)
+            axes.plot([now.bare], [index], "o", mfc="none", color="C1", label="bare loop" if first else None)
+        axes.plot([now.value], [index], "o", color="C0", label="OPERA" if first else None)
     axes.set(xscale="log", xlabel="tests per second", yticks=range(len(names)), yticklabels=names)
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="lower right", frameon=False)

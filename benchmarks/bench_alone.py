@@ -98,11 +98,11 @@ def seconds(told: Path, cores: list[int], folder: Path, compiler: str) -> float:
     environment = {**os.environ, **PINNED_ENVIRONMENT, **plugin(compiler).load().script_environment(own)}
     shares = [
         subprocess.Popen(
-            [sys.executable, __file__, "--compiler", "-", "--frontend", "-", "--share", str(told), str(place), str(len(cores))],
+            [sys.executable, __file__, "--compiler", "-", "--frontend", "-", "--share", str(told), str(index), str(len(cores))],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
             preexec_fn=lambda core=core: os.sched_setaffinity(0, {core}),
         )
-        for place, core in enumerate(cores)
+        for index, core in enumerate(cores)
     ]  # fmt: skip
     for share in shares:
         assert share.stdout is not None

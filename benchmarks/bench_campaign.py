@@ -239,7 +239,7 @@ def pace_of(workspace: Path, subject: Scaled, jobs: int, cores: str, limit: int)
     (workspace / "log.jsonl").unlink(missing_ok=True)
     status = run(workspace, subject.compiler, subject.frontend, "-j", str(jobs), "--limit", str(limit), cores=cores)
     lines = journal(workspace)
-    began = next(place for place, line in enumerate(lines) if line["event"] == "campaign-began")
+    began = next(index for index, line in enumerate(lines) if line["event"] == "campaign-began")
     later = [line for line in lines[began:] if line["event"] == "worker-started"]
     starts = [until for line in later if (until := seconds(lines, line, "worker-ready", pid=line["pid"])) is not None]
     return Pace(status["tests"]["done"], status["seconds"], sum(starts), jobs)
@@ -307,7 +307,7 @@ def store(arguments: argparse.Namespace) -> None:
         count, batch = 100_000, 500
         began = time.perf_counter()
         for start in range(0, count, batch):
-            campaigns.write("c", [(place, result(place, failure)) for place in range(start, start + batch)])
+            campaigns.write("c", [(index, result(index, failure)) for index in range(start, start + batch)])
         rate = count / (time.perf_counter() - began)
     print(f"store: {rate:,.0f} results/s, one in ten a failure (limit 5,000)   [benchmarks/bench_campaign.py store]", flush=True)
 

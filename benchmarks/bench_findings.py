@@ -82,8 +82,8 @@ def copies(originals: list[StoredResult], wanted: int) -> list[StoredResult]:
     """As many results as are missing, each with a test identity and a seed of its own."""
     missing = max(0, wanted - len(originals))
     return [
-        replace(each, test=hashlib.sha256(f"{each.test} {place}".encode()).hexdigest(), seed=place + 1)
-        for place, each in enumerate(islice(cycle(originals), missing))
+        replace(each, test=hashlib.sha256(f"{each.test} {index}".encode()).hexdigest(), seed=index + 1)
+        for index, each in enumerate(islice(cycle(originals), missing))
     ]
 
 

@@ -93,9 +93,9 @@ class Campaign:
         score = Score()
         for finding in self.findings:
             tests = list(self.causes[finding].items())
-            for place, (cause, count) in enumerate(tests):
+            for index, (cause, count) in enumerate(tests):
                 score.add(count * (count - 1) // 2, one=True, shared=True, same=True)
-                for other, more in tests[place + 1 :]:
+                for other, more in tests[index + 1 :]:
                     score.add(count * more, one=True, shared=bool(cause & other), same=False)
         for pair in combinations(self.findings, 2):
             for cause, count in self.causes[pair[0]].items():
@@ -220,7 +220,7 @@ def read(path: Path = CANDIDATES) -> list[Campaign]:
     return [
         Campaign(
             name,
-            tuple(_candidate(name, place, row) for place, row in enumerate(each)),
+            tuple(_candidate(name, index, row) for index, row in enumerate(each)),
             {row["finding"]: {frozenset(causes): count for causes, count in row["tests"]} for row in each},
         )
         for name, each in rows.items()

@@ -46,15 +46,15 @@ def main() -> None:
     parser.add_argument("--policy", choices=sorted(SHIPPED), default="general")
     arguments = parser.parse_args()
     generator = ProgramGenerator(SHIPPED[arguments.policy], operators_in("onnx"))
-    found = Counter(outcome(generator.generate(seed=arguments.seed + place), Random(place)) for place in range(arguments.count))
+    found = Counter(outcome(generator.generate(seed=arguments.seed + index), Random(index)) for index in range(arguments.count))
     print_table(["outcome", "programs"], [[name, f"{count:,}"] for name, count in found.most_common()])
 
 
 def outcome(made: Generated, random: Random) -> str:
     """What the review says of a fault in a program: `reported`, or the reason of an excuse."""
     places = [
-        place
-        for place, each in enumerate(made.program.main.body.bindings)
+        index
+        for index, each in enumerate(made.program.main.body.bindings)
         if isinstance(each.value, Call) and each.value.operator in OTHERS
     ]
     if not places:

@@ -94,7 +94,7 @@ def measure(space: Workspace, adapter: type[Adapter], route: Route, limit: int) 
 def print_rows(rows: list[Row], *, markdown: bool) -> None:
     """Prints the table, then why subjects do not run."""
     table = [HEADER, *(row.cells for row in rows)]
-    widths = [max(len(cells[place]) for cells in table) for place in range(len(HEADER))]
+    widths = [max(len(cells[index]) for cells in table) for index in range(len(HEADER))]
     for number, cells in enumerate(table):
         padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
         print(f"| {' | '.join(padded)} |" if markdown else "  ".join(padded).rstrip())

@@ -97,10 +97,10 @@ def compare(difftest: DiffTest, workers: dict[WorkerKind, Handler], instances: l
     spent: dict[str, list[dict[str, float]]] = {"without": [], "with": []}
     verdicts: Counter[str] = Counter()
     differing: list[str] = []
-    for place, (key, api) in enumerate(instances):
-        test = Test(place, key, key, api, ModelForm(InputForm.RUNTIME), key, key, 0)
+    for index, (key, api) in enumerate(instances):
+        test = Test(index, key, key, api, ModelForm(InputForm.RUNTIME), key, key, 0)
         judged: dict[str, Judgement] = {}
-        for way in ("without", "with") if place % 2 else ("with", "without"):
+        for way in ("without", "with") if index % 2 else ("with", "without"):
             with torch_tables.without() if way == "without" else nullcontext():
                 judged[way], clock = judgement_of(difftest, test, workers)
             spent[way].append(clock)

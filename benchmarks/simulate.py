@@ -143,12 +143,12 @@ def _hand_out(recording: Recording, services: Sequence[float], workers: int) -> 
     """When the last test ends, and when the driver has handed out all of them, and half of them."""
     free = [recording.start] * workers
     driver, last, half = 0.0, 0.0, 0.0
-    for place, service in enumerate(services):
+    for index, service in enumerate(services):
         driver = max(driver, free[0]) + recording.driver
         end = driver + service
         heapq.heapreplace(free, end)
         last = max(last, end)
-        if place == len(services) // 2:
+        if index == len(services) // 2:
             half = driver
     return last, driver, half
 

@@ -32,7 +32,7 @@ def _wanted_outputs(instance: Instance) -> str:
     outputs = cast("Sequence[Value]", found) if isinstance(found, (list, tuple)) else ()
     if all(outputs):
         return ""
-    places = [str(place) for place, wanted in enumerate(outputs) if wanted]
+    places = [str(index) for index, wanted in enumerate(outputs) if wanted]
     return f"  # wanted: {'output' if len(places) == 1 else 'outputs'} {', '.join(places) or 'none'} of {len(outputs)}"
 
 
@@ -122,4 +122,4 @@ def _elements(array: Array) -> str:
     if array.ndim == 0:
         item = array[()]
         return repr(item) if isinstance(item, str) else str(item)
-    return f"[{', '.join(_elements(array[place, ...]) for place in range(len(array)))}]"
+    return f"[{', '.join(_elements(array[index, ...]) for index in range(len(array)))}]"

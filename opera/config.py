@@ -191,23 +191,23 @@ def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> N
 
 def _edited(lines: Sequence[str], section: str, name: str, python: str | None) -> list[str]:
     """The lines of a file with one entry changed, added at the end, or without its two lines."""
-    header = next((place for place, line in enumerate(lines) if _header(line) == (section, name)), None)
+    header = next((index for index, line in enumerate(lines) if _header(line) == (section, name)), None)
     if header is None:
         if python is None:
             return list(lines)
         table = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
         gap = ["\n"] if lines and not lines[-1].endswith("\n") else []
         return [*lines, *gap, *(["\n"] if lines else []), f"[{section}.{table}]\n", f"python = {json.dumps(python)}\n"]
-    end = next((place for place in range(header + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
-    value = next((place for place in range(header + 1, end) if _VALUE.match(lines[place])), None)
+    end = next((index for index in range(header + 1, len(lines)) if lines[index].lstrip().startswith("[")), len(lines))
+    value = next((index for index in range(header + 1, end) if _VALUE.match(lines[index])), None)
     if value is None:
         added = [] if python is None else [f"python = {json.dumps(python)}\n"]
         return [*lines[: header + 1], *added, *lines[header + 1 :]]
     if python is not None:
         changed = _VALUE.sub(lambda match: match[1] + json.dumps(python), lines[value])
         return [*lines[:value], changed, *lines[value + 1 :]]
-    others = any("=" in line for place, line in enumerate(lines[header + 1 : end], header + 1) if place != value)
-    return [line for place, line in enumerate(lines) if place != value and (others or place != header)]
+    others = any("=" in line for index, line in enumerate(lines[header + 1 : end], header + 1) if index != value)
+    return [line for index, line in enumerate(lines) if index != value and (others or index != header)]
 
 
 def _header(line: str) -> tuple[str, ...] | None:

@@ -61,7 +61,7 @@ def _later(schemas: Sequence[onnx.defs.OpSchema]) -> dict[str, int]:
     for schema in schemas:
         for part in _parts(schema):
             since.setdefault(part, schema.since_version)
-    names = {str(place): slot.name for place, slot in enumerate(schemas[-1].inputs)}
+    names = {str(index): slot.name for index, slot in enumerate(schemas[-1].inputs)}
     later = {names.get(part, part): since[part] for part in _parts(schemas[-1])}
     return {name: version for name, version in sorted(later.items()) if version > schemas[0].since_version}
 

@@ -176,7 +176,7 @@ def support_document(found: Sequence[Support]) -> dict[str, Any]:
     operators = sorted({key.operator for each in found for key in each.tests})
     dtypes = sorted({key.dtype for each in found for key in each.tests})
     forms = sorted({key.form for each in found for key in each.tests}, reverse=True)
-    at = {name: place for names in (operators, dtypes, forms, list(STATES)) for place, name in enumerate(names)}
+    at = {name: index for names in (operators, dtypes, forms, list(STATES)) for index, name in enumerate(names)}
     return {
         "schema": "support/1",
         "subjects": [

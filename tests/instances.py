@@ -44,6 +44,6 @@ def keras_call(api: str, *values: object, **parameters: object) -> Instance:
 
 
 def _call(library: str, api: str, values: Sequence[object], parameters: Mapping[str, object]) -> Instance:
-    positional = tuple(Argument(f"input{place}", each) for place, each in enumerate(values))
+    positional = tuple(Argument(f"input{index}", each) for index, each in enumerate(values))
     keyword = tuple(Argument(name, value, keyword=True) for name, value in parameters.items())
     return Instance(library, api, Kind.FUNCTION, call=(*positional, *keyword))

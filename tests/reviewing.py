@@ -42,7 +42,7 @@ def reviewed(
 
     def nearby(scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Any]:
         wide = [value.astype({"f": "float64", "c": "complex128"}.get(value.dtype.kind, value.dtype)) for value in arrays]
-        return outputs([nudged(value, scale, draw, place, computes_as) for place, value in enumerate(wide)])
+        return outputs([nudged(value, scale, draw, index, computes_as) for index, value in enumerate(wide)])
 
     def exact(dtype: str) -> list[Any]:
         return outputs([wide_integers(value, dtype) for value in arrays])

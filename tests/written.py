@@ -79,11 +79,11 @@ def _inputs_differ(model: Model, inputs: Any) -> str | None:
         return f"{len(wanted)} inputs became {len(given)}"
     own: Any = getattr(model, "_tensors", None)
     own = own if isinstance(own, list) else [None] * len(wanted)
-    for place, (one, other, tensor) in enumerate(zip(wanted, given, own, strict=True)):
+    for index, (one, other, tensor) in enumerate(zip(wanted, given, own, strict=True)):
         if not _same(one, _plain(other)):
-            return f"input {place} differs"
+            return f"input {index} differs"
         if tensor is not None and tensor.numel() and not tensor.is_contiguous() and tensor.stride() != other.stride():
-            return f"input {place} has strides {other.stride()}, not {tensor.stride()}"
+            return f"input {index} has strides {other.stride()}, not {tensor.stride()}"
     return None
 
 

@@ -87,18 +87,18 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Iss
 def _tried(space: Workspace, config: Config, name: str, cases: list[ScriptCase], tests: int, *, run: bool) -> IssueFacts:
     """The facts of the first of *cases* whose script reproduces, else of the last case."""
     facts = [_about(space, case, name, tests) for case in cases]
-    for place, each in enumerate(facts):
+    for index, each in enumerate(facts):
         try:
             versions = each.campaign.versions if each.campaign else _NO_VERSIONS
             with ModelSources(space, config) as sources:
                 script = render(sources, each.case, versions)
         except (EnvironmentBroken, UserError) as error:
-            facts[place] = replace(each, why_none=one_line(str(error).partition(";")[0]))
+            facts[index] = replace(each, why_none=one_line(str(error).partition(";")[0]))
             continue
-        facts[place] = replace(each, script=script, tried=_attempt(space.folder / "scratch", config, script, each.result) if run else None)
-        tried = facts[place].tried
+        facts[index] = replace(each, script=script, tried=_attempt(space.folder / "scratch", config, script, each.result) if run else None)
+        tried = facts[index].tried
         if tried is None or tried.reproduced:
-            return facts[place]
+            return facts[index]
     return facts[-1]
 
 

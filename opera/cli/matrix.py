@@ -152,7 +152,7 @@ def _print(table: Matrix) -> None:
         return
     cells = {column: [_cell(table.cells[api, column]) for api in table.operators] for column in table.columns}
     shown = _fitting({column: max(map(len, [table.label(column), *texts])) for column, texts in cells.items()})
-    rows = [[api, *(cells[column][place] for column in shown)] for place, api in enumerate(table.operators)]
+    rows = [[api, *(cells[column][index] for column in shown)] for index, api in enumerate(table.operators)]
     print_table(["operator", *(table.label(column) for column in shown)], rows, elastic=0)
     if len(shown) < len(table.columns):
         out = table.columns[len(shown) :]

@@ -219,8 +219,8 @@ def _check_outputs(context: click.Context) -> None:
         else:
             values = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
             inputs += [Path(each) for each in values if isinstance(each, (str, Path))]
-    for place, each in enumerate(outputs):
-        if each.resolve() in (other.resolve() for other in outputs[:place]):
+    for index, each in enumerate(outputs):
+        if each.resolve() in (other.resolve() for other in outputs[:index]):
             raise UserError(f"{each} is named for two outputs; name a file for each")
         check_output(each, inputs)
 

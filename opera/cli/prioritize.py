@@ -79,7 +79,7 @@ def command(
         print_json(document)
     else:
         print_table(
-            ["rank", "instance", "operator"], [[str(place), key[:12], instance.api] for place, (key, instance) in enumerate(first, 1)]
+            ["rank", "instance", "operator"], [[str(index), key[:12], instance.api] for index, (key, instance) in enumerate(first, 1)]
         )
         echo(f"{len(order):,} instances ranked by {strategy} (seed {seed}) in {ranking.seconds:.2f} s")
     return Exit.CLEAN

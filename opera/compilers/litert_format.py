@@ -20,7 +20,7 @@ def parse(data: bytes) -> Any:
 def input_names(data: bytes) -> list[str]:
     """The model's inputs in its own order, by the names that the library's model gave them (`x0`, `x1` ...)."""
     graph = parse(data).Subgraphs(0)
-    return [input_name(graph.Tensors(graph.Inputs(place)).Name().decode()) for place in range(graph.InputsLength())]
+    return [input_name(graph.Tensors(graph.Inputs(index)).Name().decode()) for index in range(graph.InputsLength())]
 
 
 def input_name(tensor: str) -> str:
@@ -37,7 +37,7 @@ def operators_of(subject: Subject) -> str:
     table = cast("dict[str, Any]", vars(tflite.BuiltinOperator))
     names = {value: name for name, value in table.items() if isinstance(value, int)}
     distinct: dict[str, None] = {}
-    for place in range(graph.OperatorsLength()):
-        code = model.OperatorCodes(graph.Operators(place).OpcodeIndex())
+    for index in range(graph.OperatorsLength()):
+        code = model.OperatorCodes(graph.Operators(index).OpcodeIndex())
         distinct[names[max(code.BuiltinCode(), code.DeprecatedBuiltinCode())]] = None
     return "+".join(distinct) if 0 < len(distinct) <= _MOST_NAMED else f"{subject.instance.operator} (converted)"

@@ -157,11 +157,11 @@ class OpenVinoAdapter(Adapter):
         """A request whose inputs are set."""
         request = compiled.create_infer_request()
         values = list(subject.inputs.values())
-        for place, port in enumerate(compiled.inputs):
+        for index, port in enumerate(compiled.inputs):
             own = port.get_names()
             names = ({litert_format.input_name(name) for name in own} if subject.route.name == "litert" else own) & set(self._fed)
-            value = self._fed[min(names)] if names else values[place]
-            request.set_input_tensor(place, self._tensor(value))
+            value = self._fed[min(names)] if names else values[index]
+            request.set_input_tensor(index, self._tensor(value))
         return request
 
     def _tensor(self, value: Array) -> Any:

@@ -32,5 +32,5 @@ def output_places(names: Sequence[Sequence[str]]) -> list[int]:
     numbers = [[int(name[7:]) for name in each if name.startswith("output_") and name[7:].isdigit()] for each in names]
     if not all(numbers):
         return list(range(len(names)))
-    where = {number: place for place, each in enumerate(numbers) for number in each}
+    where = {number: index for index, each in enumerate(numbers) for number in each}
     return [where[number] for number in sorted(where)]

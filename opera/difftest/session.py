@@ -183,11 +183,11 @@ def canary_tests(route: Route, subject: str, seed: int) -> tuple[DiffTest, tuple
         EnvironmentBroken: the library has no canary.
     """
     instances = canaries(route.library, rejects=route.rejects)
-    documents = {f"{_CANARY}-{place}": json.dumps(encode_instance(each)) for place, each in enumerate(instances)}
+    documents = {f"{_CANARY}-{index}": json.dumps(encode_instance(each)) for index, each in enumerate(instances)}
     form = ModelForm(InputForm.RUNTIME)
     tests = tuple(
-        Test(place, name, name, each.api, form, name, name, seed)
-        for place, (name, each) in enumerate(zip(documents, instances, strict=True))
+        Test(index, name, name, each.api, form, name, name, seed)
+        for index, (name, each) in enumerate(zip(documents, instances, strict=True))
     )
     steps = DiffTest(subject, route.artefact, (route.frontend, route.name), documents.__getitem__, confirm=False, reviewed=_never)
     return steps, tests

@@ -74,9 +74,9 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
     if facts_of(instance.library).constants:
         return tuple(range(len(instance.call)))
     return tuple(
-        place
-        for place, argument in enumerate(instance.call)
-        if place > 0
+        index
+        for index, argument in enumerate(instance.call)
+        if index > 0
         and isinstance(argument.value, Tensor)
         and len(argument.value.shape) <= 1
         and (not is_inexact(argument.value.dtype) or argument.value.size <= _SMALL)
@@ -90,7 +90,7 @@ def constant_inputs(instance: Instance, form: InputForm) -> tuple[int, ...]:
     if form is not InputForm.CONSTANT or facts_of(instance.library).constants:
         return bakeable(instance)
     is_model = instance.kind in (Kind.NODE, Kind.GRAPH)
-    return tuple(place for place, argument in enumerate(instance.call) if is_model and place > 0 and isinstance(argument.value, Tensor))
+    return tuple(index for index, argument in enumerate(instance.call) if is_model and index > 0 and isinstance(argument.value, Tensor))
 
 
 def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputForm, ...]:

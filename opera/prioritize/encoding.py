@@ -156,8 +156,8 @@ def choose_pairs(encoded: Encoded, most: int) -> list[Pair]:
     order = sorted((column for column, count in enumerate(classes) if count > 1), key=lambda column: -classes[column])
     subjects = [re.split(r"[:\[~]", key, maxsplit=1)[0] for key in encoded.keys]
     pairs: list[Pair] = []
-    for place, second in enumerate(order):
-        pairs.extend((first, second) for first in order[:place] if subjects[first] != subjects[second])
+    for index, second in enumerate(order):
+        pairs.extend((first, second) for first in order[:index] if subjects[first] != subjects[second])
         if len(pairs) >= most:
             break
     return pairs[:most]

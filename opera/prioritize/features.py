@@ -167,8 +167,8 @@ def _list_features(name: str, values: Sequence[Value]) -> Iterator[Feature]:
         integers = cast("Sequence[int]", values)
         yield f"{name}:pattern", pattern(integers)
         yield f"{name}:signs", ",".join(sorted({integer_subspace(value) for value in integers}))
-    for place, value in enumerate(values[:_LISTED]):
-        element = f"{name}[{place}]"
+    for index, value in enumerate(values[:_LISTED]):
+        element = f"{name}[{index}]"
         if isinstance(value, (list, tuple)):
             yield element, "list"
             yield f"{element}:length", rank_class(len(value))

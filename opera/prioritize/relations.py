@@ -81,9 +81,9 @@ def _relations(profile: _Profile) -> Iterator[Feature]:
         yield f"{parameter}~{name}:axes", ",".join(sorted({axis_class(number, len(shape)) for number in set(numbers)}))
         yield f"{parameter}~{name}:length", _length_class(len(numbers), len(shape))
         yield f"{parameter}~{name}:size", _compare(numbers, shape[-len(numbers) :]) if len(numbers) <= len(shape) else "longer"
-    for place, (output, output_dtype) in enumerate(profile.outputs):
-        yield f"output {place}:shape", broadcast_class(shape, output)
-        yield f"output {place}:dtype", "same" if output_dtype == dtype else output_dtype
+    for index, (output, output_dtype) in enumerate(profile.outputs):
+        yield f"output {index}:shape", broadcast_class(shape, output)
+        yield f"output {index}:dtype", "same" if output_dtype == dtype else output_dtype
 
 
 def broadcast_class(left: Sequence[int], right: Sequence[int]) -> str:

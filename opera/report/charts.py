@@ -105,10 +105,10 @@ def trend(view: Overview) -> Trend | None:
             points=" ".join(f"{x(tests)},{y(found)}" for tests, found in _staircase(curve)),
             end_x=x(curve.tests),
             end_y=y(curve.findings),
-            label_y=ends[place],
-            number=place,
+            label_y=ends[index],
+            number=index,
         )
-        for place, curve in enumerate(kept)
+        for index, curve in enumerate(kept)
     )
     across = tuple(Tick(x(value), f"{value:,}") for value in _ticks(most_tests))
     up = tuple(Tick(y(value), f"{value:,}") for value in _ticks(most_found))

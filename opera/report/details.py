@@ -90,8 +90,8 @@ def lines(found: FailureEvidence) -> list[str]:
     text: list[str] = []
     width = max((len(row.name) for row in found.difference), default=0)
     text += [f"  {row.name.ljust(width)}  {row.value}" for row in found.difference]
-    for place, raised in enumerate(found.exceptions):
-        text.append(f"  {'caused by ' if place else ''}{raised.type}")
+    for index, raised in enumerate(found.exceptions):
+        text.append(f"  {'caused by ' if index else ''}{raised.type}")
         text += [f"    {line}" for line in raised.message.splitlines()]
         text += [f"      at {frame}" for frame in raised.frames]
     if found.ended:

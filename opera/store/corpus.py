@@ -222,7 +222,7 @@ class Corpus:
             ).lastrowid
             assert number is not None
             database.execute("DELETE FROM ranked WHERE ranking = ?", (number,))  # a damaged database may hold places of no ranking
-            rows = ((number, place, key, score) for place, (key, score) in enumerate(order))
+            rows = ((number, index, key, score) for index, (key, score) in enumerate(order))
             database.executemany("INSERT INTO ranked VALUES (?, ?, ?, ?)", rows)
         return number
 

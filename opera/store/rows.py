@@ -437,8 +437,8 @@ def checked_rows(database: sqlite3.Connection, table: str) -> Iterator[tuple[Col
                 typed(values, kind).check()
             except Malformed as error:
                 what = str(error)
-                for place, name in enumerate(names):
-                    what = what.replace(f"[{place}]", name, what.startswith(f"[{place}]"))
+                for index, name in enumerate(names):
+                    what = what.replace(f"[{index}]", name, what.startswith(f"[{index}]"))
                 yield values, BadRow(table, str(values[0])[:12], what)
             else:
                 yield values, None

@@ -85,7 +85,7 @@ def parameters(*rows: Sequence[object], ids: Any = None) -> tuple[Any, ...]:
         raise TypeError("parameters needs at least one row of values")
     widths = [len(values_of(row)) for row in rows]
     if len(set(widths)) > 1:
-        odd = next(place for place, width in enumerate(widths) if width != widths[0])
+        odd = next(position for position, width in enumerate(widths) if width != widths[0])
         raise TypeError(f"row {odd} of parameters has {widths[odd]} values, and row 0 has {widths[0]}; give every row as many")
     group = ParameterGroup(rows, ids)
     return tuple(_column(group, index) for index in range(widths[0]))

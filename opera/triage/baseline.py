@@ -148,9 +148,9 @@ class Baseline:
             if old.key in gone:
                 continue
             untested = replace(old, instances=old.instances - check.tested)
-            for place, new in enumerate(matched.get(old.key, [])):
+            for index, new in enumerate(matched.get(old.key, [])):
                 known = new if old.condition is None else replace(new, condition=old.condition)
-                want(replace(known, instances=new.instances | untested.instances) if place == 0 else known, table if place == 0 else None)
+                want(replace(known, instances=new.instances | untested.instances) if index == 0 else known, table if index == 0 else None)
             if old.key not in matched:
                 want(old, table)
         for each in check.matching.unknown:

@@ -65,7 +65,7 @@ class Causes:
 
     def roots(self, findings: Iterable[str]) -> dict[str, str]:
         """The finding that each of *findings* is shown under: the one that was reduced first of those with one root cause."""
-        order = {finding: -place for place, finding in enumerate(reversed([each.finding for each in self.reductions]))}
+        order = {finding: -index for index, finding in enumerate(reversed([each.finding for each in self.reductions]))}
         return unions(sorted(findings, key=lambda each: (order.get(each, 1), each)), self.merges)
 
     def of(self, finding: str) -> StoredReduction | None:

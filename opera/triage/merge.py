@@ -315,7 +315,7 @@ def candidates_of(
         adapter = known_adapter(compiler)
         return () if adapter is None else adapter.project
 
-    order = {each.finding: place for place, each in enumerate(causes.reductions)}
+    order = {each.finding: index for index, each in enumerate(causes.reductions)}
     found: list[Candidate] = []
     for finding in sorted(findings, key=lambda each: (order.get(each, len(order)), each)):
         tests = findings[finding]

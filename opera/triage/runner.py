@@ -208,7 +208,7 @@ class Triage:
 
     def _campaign_of(self) -> dict[str, Campaign]:
         """The newest campaign of every test that failed."""
-        order = {each.id: (place, each) for place, each in enumerate(self._campaigns.all())}
+        order = {each.id: (index, each) for index, each in enumerate(self._campaigns.all())}
         rows = sorted(queries.campaigns_of_failures(self._workspace), key=lambda row: order[row[1]][0])
         return {test: order[key][1] for test, key in rows}
 

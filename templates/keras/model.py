@@ -166,7 +166,7 @@ class KerasModel:
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         arrays = widened(self._arrays) or self._arrays
-        arrays = [nudged(array, scale, draw, place, computes_as) for place, array in enumerate(arrays)]
+        arrays = [nudged(array, scale, draw, index, computes_as) for index, array in enumerate(arrays)]
         instance = _in_double(self.instance)
         try:
             with settings(self.instance):

@@ -28,7 +28,7 @@ def model_source(instance: Instance, arrays: Sequence[Array], constants: Sequenc
     training = instance.context_value("training")
     if training is not None:
         call.append(f"training={bool(training)}")
-    names = [f"x{place}" for place in range(len(arrays))]
+    names = [f"x{index}" for index in range(len(arrays))]
     operator = f"{api}({init})" if instance.kind is Kind.MODULE else api
     if functional and instance.kind is Kind.MODULE:
         lines += [f"operator = {operator}", f"keras.utils.set_random_seed({seed})  # once more, before the layer gets its weights"]
@@ -65,7 +65,7 @@ def expected_source(arrays: Sequence[Array], outputs: Sequence[Array]) -> str:
 def _listed(arrays: Sequence[Array], usual: str, narrow: str) -> str:
     """A list with an expression for each array: *narrow* for one of float8."""
     names = [dtype_name(each.dtype) for each in arrays]
-    return f"[{', '.join((narrow if name.startswith('float8') else usual).format(place, name) for place, name in enumerate(names))}]"
+    return f"[{', '.join((narrow if name.startswith('float8') else usual).format(index, name) for index, name in enumerate(names))}]"
 
 
 class KerasCallText(ArgumentText):

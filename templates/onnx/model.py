@@ -56,7 +56,7 @@ class OnnxModel:
     def __init__(self, instance: Instance, key: str, seed: int) -> None:
         self.instance = instance
         self._seed = seed
-        self._values = [self._value(argument.value, f"{key}:{place}") for place, argument in enumerate(instance.call)]
+        self._values = [self._value(argument.value, f"{key}:{index}") for index, argument in enumerate(instance.call)]
         self._names = _input_names(instance)
         try:
             self.proto = self._node_model() if instance.kind is Kind.NODE else self._graph_model()
@@ -92,7 +92,7 @@ class OnnxModel:
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Any] | None:
         own = self._rounds_inside(scale, draw)
         amount = 0.0 if own and draw == 1 else scale
-        feeds = {name: self._nudged(value, amount, draw, place, computes_as) for place, (name, value) in enumerate(self.inputs)}
+        feeds = {name: self._nudged(value, amount, draw, index, computes_as) for index, (name, value) in enumerate(self.inputs)}
         try:
             if own:
                 return self._evaluate(self.proto, {name: _like(value, feeds[name]) for name, value in self.inputs})
@@ -147,7 +147,7 @@ class OnnxModel:
         if isinstance(value, Tensor):
             return sample(value, key, self._seed)
         if isinstance(value, (list, tuple)):
-            return [self._value(item, f"{key}.{place}") for place, item in enumerate(cast("list[Any]", value))]
+            return [self._value(item, f"{key}.{index}") for index, item in enumerate(cast("list[Any]", value))]
         if value is None:
             return None
         raise Invalid("input-is-no-tensor")
@@ -167,7 +167,7 @@ class OnnxModel:
     def _expected(self) -> list[Any]:
         """The declared outputs that the model really has: an optional one may be left out."""
         kept = self.instance.context_value("outputs", [])
-        return [value for place, value in enumerate(self.instance.expected or ()) if place >= len(kept) or kept[place]]
+        return [value for index, value in enumerate(self.instance.expected or ()) if index >= len(kept) or kept[index]]
 
     def _is_of_its_opset(self, outputs: Sequence[Any], newer: Any) -> bool:
         """Whether *outputs* are what the operator gives at its own opset, as far as the same in the *newer* opset and its types show."""
@@ -210,14 +210,14 @@ class OnnxModel:
         domain, _, operator = self.instance.api.rpartition(".")
         domain = _plain(domain)
         check_operator(domain, operator)  # before anything is made of it
-        outputs = [f"out{place}" if kept else "" for place, kept in enumerate(self.instance.context_value("outputs", [True]))]
+        outputs = [f"out{index}" if kept else "" for index, kept in enumerate(self.instance.context_value("outputs", [True]))]
         node = helper.make_node(operator, self._names, outputs, domain=domain)
         for argument in self.instance.init:
             node.attribute.append(_attribute(argument.name, argument.value, node.op_type, domain, self._opset()))
         check_message(node)
         inputs = [
-            _value_info(name, value, self._declared("input_types", place))
-            for place, (name, value) in enumerate(zip(self._names, self._values, strict=True))
+            _value_info(name, value, self._declared("input_types", index))
+            for index, (name, value) in enumerate(zip(self._names, self._values, strict=True))
             if name
         ]
         present = [name for name in outputs if name]
@@ -251,9 +251,9 @@ class OnnxModel:
         expected = self._expected()
         infos: list[Any] = []
         inferred: dict[str, Any] | None = None
-        for place, name in enumerate(names):
-            declared = self._declared("output_types", place)
-            value = self._value(expected[place], "") if place < len(expected) else None
+        for index, name in enumerate(names):
+            declared = self._declared("output_types", index)
+            value = self._value(expected[index], "") if index < len(expected) else None
             if declared is not None or is_array(value) or (isinstance(value, list) and value):
                 infos.append(_value_info(name, value, declared))
                 continue
@@ -311,8 +311,8 @@ def _input_names(instance: Instance) -> list[str]:
     names: list[str] = []
     declared = instance.context_value("input_types", [])
     totals = [argument.name for argument in instance.call]
-    for place, argument in enumerate(instance.call):
-        typed = place < len(declared) and declared[place] is not None
+    for index, argument in enumerate(instance.call):
+        typed = index < len(declared) and declared[index] is not None
         if argument.value is None and not typed:
             names.append("")
             continue

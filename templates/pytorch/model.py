@@ -202,9 +202,9 @@ class PyTorchModel:
             for module in wide.module.modules():
                 module.to(torch.float64)
             tensors = [tensor.to(_widened(tensor.dtype)) for tensor in wide.fresh_tensors()]
-            for place, tensor in enumerate(tensors):
+            for index, tensor in enumerate(tensors):
                 if scale or computes_as:
-                    tensor.copy_(torch.from_numpy(np.asarray(nudged(to_numpy(tensor), scale, draw, place, computes_as))))
+                    tensor.copy_(torch.from_numpy(np.asarray(nudged(to_numpy(tensor), scale, draw, index, computes_as))))
             return [to_numpy(item) for item in self._run(wide.module, tensors, seed=1)]
         except Exception:
             return None
@@ -354,8 +354,8 @@ def _leaves(result: Any, way: str = "") -> Iterator[str]:
     if isinstance(result, torch.Tensor):
         yield way
     elif isinstance(result, (tuple, list)):
-        for place, item in enumerate(cast("Sequence[Any]", result)):
-            yield from _leaves(item, f"{way}[{place}]")
+        for index, item in enumerate(cast("Sequence[Any]", result)):
+            yield from _leaves(item, f"{way}[{index}]")
     elif isinstance(result, Mapping):
         for key, item in cast("Mapping[Any, Any]", result).items():
             yield from _leaves(item, f"{way}[{key!r}]")

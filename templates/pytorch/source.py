@@ -70,11 +70,11 @@ def module_source(
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
     is_index = instance.api == "torch.Tensor.__getitem__" and len(instance.call) == 2
     given = [
-        writer.index(argument.value) if is_index and place else writer.argument(argument, inputs=True)
-        for place, argument in enumerate(instance.call)
+        writer.index(argument.value) if is_index and index else writer.argument(argument, inputs=True)
+        for index, argument in enumerate(instance.call)
     ]
     call = ", ".join(given)
-    names = "".join(f", x{place}" for place in range(len(inputs)))
+    names = "".join(f", x{index}" for index in range(len(inputs)))
     lines = ["class Model(torch.nn.Module):"]
     if instance.kind is Kind.MODULE:
         lines += ["    def __init__(self):", "        super().__init__()", *_made(f"{api}({init})", instance, writer, seed), ""]
@@ -88,7 +88,7 @@ def module_source(
         else f"(self.beside({call}), {target}({call}))"
     )
     body = [f"        return {result}"]
-    if leaves is not None and list(leaves) == [f"[{place}]" for place in range(len(leaves))]:
+    if leaves is not None and list(leaves) == [f"[{index}]" for index in range(len(leaves))]:
         body = [f"        return tuple({result})"]
     elif leaves is not None:
         parts = "".join(f"y{each}, " for each in leaves)

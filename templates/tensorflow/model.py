@@ -112,7 +112,7 @@ class TensorFlowModel:
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         arrays = widened(self._arguments.inputs) or self._arguments.inputs
         try:
-            return self._run([nudged(array, scale, draw, place, computes_as) for place, array in enumerate(arrays)], self._seed)
+            return self._run([nudged(array, scale, draw, index, computes_as) for index, array in enumerate(arrays)], self._seed)
         except Invalid:
             return None
 

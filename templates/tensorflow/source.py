@@ -18,7 +18,7 @@ def module_source(instance: Instance, arrays: Sequence[Array], constants: Sequen
     """
     writer = KerasCallText(lambda name: f"tf.{dotted(name)}", constants)
     call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
-    names = "".join(f", x{place}" for place in range(len(arrays)))
+    names = "".join(f", x{index}" for index in range(len(arrays)))
     lines = [
         "class Model(tf.Module):",
         f"    def __call__(self{names}):",

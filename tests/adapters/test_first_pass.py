@@ -23,7 +23,7 @@ F = TensorType((2,), "float32")
 
 
 def program(kind: TensorType, *calls: tuple[str, tuple[str, ...]]) -> Generated:
-    bindings = tuple(Binding(f"v{place}", kind, Call(operator, names, {})) for place, (operator, names) in enumerate(calls))
+    bindings = tuple(Binding(f"v{index}", kind, Call(operator, names, {})) for index, (operator, names) in enumerate(calls))
     main = Function("main", (Parameter("x", kind), Parameter("y", kind)), Block(bindings, bindings[-1].name), kind)
     return Generated(Program((main,)), tuple(np.ones(kind.shape, kind.dtype) for _ in "xy"))
 

@@ -225,7 +225,7 @@ def test_a_state_that_the_exporter_changes_is_no_failure_of_anyone(instance: Ins
 @pytest.mark.slow
 def test_what_the_exporter_cannot_is_told_from_what_pytorch_cannot_trace() -> None:
     complex_numbers = function(
-        "ops.istft", *(Argument(f"x{place}", value) for place, value in enumerate([(tensor(S), tensor(S)), 4, 2, 4]))
+        "ops.istft", *(Argument(f"x{index}", value) for index, value in enumerate([(tensor(S), tensor(S)), 4, 2, 4]))
     )
     with pytest.raises(ExportFailed) as failed:
         model(complex_numbers).artefact("onnx", "runtime")

@@ -32,7 +32,7 @@ def tensor(array: Any) -> Tensor:
 
 
 def function(api: str, *values: Any) -> Instance:
-    call = tuple(Argument(f"a{place}", value) for place, value in enumerate(values))
+    call = tuple(Argument(f"a{index}", value) for index, value in enumerate(values))
     return Instance("keras", f"keras.ops.{api}", Kind.FUNCTION, call=call)
 
 

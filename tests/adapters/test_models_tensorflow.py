@@ -30,7 +30,7 @@ def tensor(array: Any) -> Tensor:
 
 
 def function(api: str, *call: Any, **keywords: Any) -> Instance:
-    positional = tuple(Argument(f"a{place}", value) for place, value in enumerate(call))
+    positional = tuple(Argument(f"a{index}", value) for index, value in enumerate(call))
     return Instance(
         "tensorflow", api, Kind.FUNCTION, call=(*positional, *(Argument(key, item, keyword=True) for key, item in keywords.items()))
     )

@@ -36,7 +36,7 @@ def refused(template: Any, instance: Instance, reasons: tuple[str, ...] = ("not-
 
 
 def function(library: str, api: str, *values: Any, **keywords: Any) -> Instance:
-    given = [Argument(f"a{place}", value) for place, value in enumerate(values)]
+    given = [Argument(f"a{index}", value) for index, value in enumerate(values)]
     return Instance(library, api, Kind.FUNCTION, call=(*given, *(Argument(name, value, True) for name, value in keywords.items())))
 
 
@@ -265,7 +265,7 @@ def test_a_vocabulary_is_read_from_no_file(layer: str, how: str, mark: Path) -> 
     path: Any = str(mark.with_name("words.txt"))
     places = {"StringLookup": (None, 1, None, "[UNK]"), "IntegerLookup": (None, 1, None, -1)}
     before = places.get(layer, (None, None, "whitespace", None, "int", None, False))
-    init = (*(Argument(f"a{place}", value) for place, value in enumerate(before)), Argument("max_tokens", path))
+    init = (*(Argument(f"a{index}", value) for index, value in enumerate(before)), Argument("max_tokens", path))
     if how != "by position":
         value = Call("keras.activations.linear", ((None, path),)) if how == "by another call" else path
         init = (Argument("vocabulary", value, True),)

@@ -124,8 +124,8 @@ def test_programs_of_a_whole_corpus_are_the_same(tmp_path: Path) -> None:
     compared = 0
     with open_workspace(tmp_path, write=False) as space:
         chosen = islice(Corpus(space).instances("pytorch"), 0, None, int(os.environ.get("OPERA_EVERY", "1")))
-        for place, (key, instance) in enumerate(chosen):
-            for make in (decomposed, as_openvino, *([as_onnx] if place % 10 == 0 else [])):
+        for index, (key, instance) in enumerate(chosen):
+            for make in (decomposed, as_openvino, *([as_onnx] if index % 10 == 0 else [])):
                 with torch_tables.without():
                     own = outcome(instance, make)
                 compared += not own.startswith("<class")

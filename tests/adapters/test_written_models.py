@@ -50,7 +50,7 @@ def written(instance: Instance, seed: int = 0) -> str | None:
 
 def module(api: str, init: dict[str, Any], *inputs: Tensor, **context: Any) -> Instance:
     arguments = tuple(Argument(name, value, keyword=True) for name, value in init.items())
-    call = tuple(Argument(f"input{place}", each) for place, each in enumerate(inputs))
+    call = tuple(Argument(f"input{index}", each) for index, each in enumerate(inputs))
     return Instance("pytorch", api, Kind.MODULE, arguments, call, tuple(context.items()))
 
 
@@ -135,7 +135,7 @@ def test_special_values_and_dtypes_are_written_as_they_are(instance: Instance) -
 )
 def test_layers_of_keras_get_the_weights_that_the_worker_has(api: str, init: dict[str, Any], seed: int) -> None:
     inputs = [LABELS] if "Embedding" in api else [Tensor((2, 3, 4), "float32")] * (2 if "Attention" in api else 1)
-    call = tuple(Argument(f"input{place}", each) for place, each in enumerate(inputs))
+    call = tuple(Argument(f"input{index}", each) for index, each in enumerate(inputs))
     arguments = tuple(Argument(name, value, keyword=True) for name, value in init.items())
     assert written(Instance("keras", api, Kind.MODULE, arguments, call), seed) is None
 

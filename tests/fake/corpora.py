@@ -46,7 +46,7 @@ def runner(capfd: pytest.CaptureFixture[str]) -> Run:
 
 
 def torch_call(name: str, *values: Any, defaults: dict[str, Any] | None = None, **keywords: Any) -> Instance:
-    arguments = [Argument(f"a{place}", value) for place, value in enumerate(values)]
+    arguments = [Argument(f"a{index}", value) for index, value in enumerate(values)]
     arguments += [Argument(key, value, keyword=True) for key, value in keywords.items()]
     return Instance(
         "pytorch", f"torch.{name}", Kind.FUNCTION, call=tuple(arguments), defaults=tuple((defaults or {}).items()), outcome=Outcome.RETURNED

@@ -285,8 +285,8 @@ def test_the_papers_threshold_makes_a_campaign_of_its_own(lab: Lab) -> None:
 def test_a_damaged_or_deleted_cache_is_made_again(lab: Lab) -> None:
     lab.add(*many(6))
     assert lab.run().json["verdicts"] == {"pass": 6}
-    for place, path in enumerate(path for path in (lab.workspace / "cache").rglob("*") if path.is_file()):
-        if place % 2:
+    for index, path in enumerate(path for path in (lab.workspace / "cache").rglob("*") if path.is_file()):
+        if index % 2:
             path.unlink()
         else:
             path.write_bytes(b"damaged" + path.read_bytes())

@@ -44,8 +44,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     made = Lab(tmp_path_factory.mktemp("hostile"))
     behaviours = ["raise", "lie-value", "pass"]
     with open_workspace(made.workspace, write=True) as space:
-        for place, text in enumerate(NAMES.values()):
-            Corpus(space).add([(instance(text, behaviours[place % 3]), Occurrence(f"source {text[:99]}", f"test {text}"))])
+        for index, text in enumerate(NAMES.values()):
+            Corpus(space).add([(instance(text, behaviours[index % 3]), Occurrence(f"source {text[:99]}", f"test {text}"))])
     ran = made.opera("--compiler", "fake", "--frontend", "fake", "-j", "2", "--exit-zero", module="opera.run")
     assert ran.code == 0, ran.stderr[-2000:]
     check(ran)

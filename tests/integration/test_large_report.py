@@ -21,17 +21,17 @@ def test_a_hundred_thousand_results_stay_under_ten_megabytes(tmp_path: Path) -> 
     with open_workspace(tmp_path / "ws", write=True) as space:
         fill(space)
         corpus = [relu(size) for size in range(10, 2_010)]
-        Corpus(space).add((each, Occurrence("node-tests", f"test_relu_{place}")) for place, each in enumerate(corpus))
+        Corpus(space).add((each, Occurrence("node-tests", f"test_relu_{index}")) for index, each in enumerate(corpus))
         keys = [digest(each) for each in corpus]
         detail = failure("<" * 3_000)
         detail["failure"]["frames"] *= 20
 
         def results() -> Iterator[tuple[int, StoredResult]]:
-            for place in range(100_000):
+            for index in range(100_000):
                 outcome = (Verdict.PASS, None, None, "Relu", None, {})
-                if place % 8 == 0:
-                    outcome = (Verdict.CRASH, Stage.LOAD, None, "Relu", f"{place:016x}", detail)
-                yield place, StoredResult(f"f{place:063x}", keys[place % len(keys)], "tvm", "onnx", "onnx", "runtime", 0, *outcome)
+                if index % 8 == 0:
+                    outcome = (Verdict.CRASH, Stage.LOAD, None, "Relu", f"{index:016x}", detail)
+                yield index, StoredResult(f"f{index:063x}", keys[index % len(keys)], "tvm", "onnx", "onnx", "runtime", 0, *outcome)
 
         Campaigns(space).write("aaaaaaaaaaaa", results())
     assert guarded(command, ["report", "--html", str(tmp_path / "page.html"), "--workspace", str(tmp_path / "ws"), "--no-scripts"]) == 0

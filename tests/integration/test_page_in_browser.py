@@ -44,10 +44,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         abort = {"lost": {"cause": "signal", "detail": "SIGSEGV"}}
         gone = result("c2", relu(2), "openvino", Verdict.ABORT, Stage.RUN, converter="Relu", detail=abort)
         many = [
-            result(f"d{place:03}", relu(1), "tvm", Verdict.CRASH, Stage.LOAD, converter=f"Op{letter}", detail=failure(f"no {letter}"))
-            for place, letter in enumerate(ascii_lowercase)
+            result(f"d{index:03}", relu(1), "tvm", Verdict.CRASH, Stage.LOAD, converter=f"Op{letter}", detail=failure(f"no {letter}"))
+            for index, letter in enumerate(ascii_lowercase)
         ]
-        Campaigns(space).write("aaaaaaaaaaaa", [(50 + place, each) for place, each in enumerate([FAILED, gone, *many])])
+        Campaigns(space).write("aaaaaaaaaaaa", [(50 + index, each) for index, each in enumerate([FAILED, gone, *many])])
         trigger = {"properties": [["value", "ceil_mode", ">", 0]], "api": "ai.onnx.MaxPool", "tensors": ["X"]}
         reduction = StoredReduction(FOUND, FAILED.test, "abcdef0123456789", None, encode_instance(POOL), None, {"form": "runtime"})
         Reductions(space).keep(replace(reduction, trigger=trigger))

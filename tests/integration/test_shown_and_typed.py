@@ -149,7 +149,7 @@ def test_five_megabytes_of_message_stay_small_everywhere(folder: Path, capsys: p
             result("d2", relu(7), "tvm", Verdict.INCONSISTENT, Stage.COMPARE, converter=large, detail=wrong),
             result("d3", relu(7), "tvm", Verdict.UNSUPPORTED, Stage.LOAD, reason=large, detail={}),
         ]
-        Campaigns(space).write("aaaaaaaaaaaa", ((100 + place, each) for place, each in enumerate(found)))
+        Campaigns(space).write("aaaaaaaaaaaa", ((100 + index, each) for index, each in enumerate(found)))
     for form in FORMS:
         text = opera(capsys, "report", "--workspace", "ws", form, "-")[1]
         assert len(text) - sizes[form] < 150_000, form

@@ -216,14 +216,14 @@ def test_the_table_of_operators_is_cut_and_says_so(space: Workspace, monkeypatch
 
 
 def test_names_for_filters_are_whole_whatever_they_are(space: Workspace) -> None:
-    names = [f'ai.onnx.{place:03}\u202e"<\x1b[31m{"é" * 150}' for place in range(250)]
+    names = [f'ai.onnx.{index:03}\u202e"<\x1b[31m{"é" * 150}' for index in range(250)]
     foreign = [Instance("onnx", name, Kind.NODE) for name in (*names, "x" * 900)]
     Corpus(space).add((each, Occurrence("node-tests", "test")) for each in foreign)
     failed = [
-        result(f"e{place:03}", each, "tvm", Verdict.CRASH, Stage.LOAD, converter="X", detail=failure("m"))
-        for place, each in enumerate(foreign)
+        result(f"e{index:03}", each, "tvm", Verdict.CRASH, Stage.LOAD, converter="X", detail=failure("m"))
+        for index, each in enumerate(foreign)
     ]
-    Campaigns(space).write("aaaaaaaaaaaa", [(100 + place, each) for place, each in enumerate(failed)])
+    Campaigns(space).write("aaaaaaaaaaaa", [(100 + index, each) for index, each in enumerate(failed)])
     rows = [attributes for tag, attributes in Tags(page(space)).found if "data-operators" in attributes]
     known = [json.loads(each["data-operators"] or "") for each in rows]
     assert names[:200] in known

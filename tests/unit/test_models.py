@@ -285,7 +285,7 @@ def test_only_nodes_with_a_small_second_input_have_two_forms() -> None:
     big, small, shape = Tensor((2, 3), "float32"), Tensor((3,), "float32"), Tensor((2,), "int64")
 
     def node(*tensors: Tensor, kind: Kind = Kind.NODE) -> Instance:
-        return Instance("onnx", "ai.onnx.Op", kind, call=tuple(Argument(str(place), tensor) for place, tensor in enumerate(tensors)))
+        return Instance("onnx", "ai.onnx.Op", kind, call=tuple(Argument(str(index), tensor) for index, tensor in enumerate(tensors)))
 
     both = (InputForm.RUNTIME, InputForm.BAKED)
     assert forms_of(node(big, shape), both) == both

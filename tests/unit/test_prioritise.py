@@ -314,7 +314,7 @@ def test_an_explanation_names_place_score_and_what_is_new() -> None:
 def node(operator: str, *inputs: Tensor | None, **attributes: Any) -> Instance:
     """An instance of an ONNX operator, with its inputs by the names of its slots."""
     names = {"Abs": ("X",), "Neg": ("X",), "Cast": ("input",), "Clip": ("input", "min", "max"), "Swish": ("X",)}[operator]
-    call = tuple(Argument(names[min(place, len(names) - 1)], value) for place, value in enumerate(inputs))
+    call = tuple(Argument(names[min(index, len(names) - 1)], value) for index, value in enumerate(inputs))
     init = tuple(Argument(name, value) for name, value in attributes.items())
     return Instance("onnx", f"ai.onnx.{operator}", Kind.NODE, init, call)
 

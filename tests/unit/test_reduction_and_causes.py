@@ -433,7 +433,7 @@ def test_hostile_messages_are_short_when_normalised(message: str) -> None:
 @pytest.mark.parametrize("number", [2_000, pytest.param(50_000, marks=pytest.mark.slow)])
 def test_thousands_of_failures_are_grouped_one_by_one(workspace: Workspace, number: int) -> None:
     instance = pow_of(FLOAT, INTEGER)
-    results = [crash(f"{place:08x}", instance, f"message {'abcdefghij'[place % 10]} of kind {place % 7}") for place in range(number)]
+    results = [crash(f"{index:08x}", instance, f"message {'abcdefghij'[index % 10]} of kind {index % 7}") for index in range(number)]
     Corpus(workspace).add([(instance, Occurrence("node-tests", "test"))])
     trigger = Trigger((Property("dtype", "X", "differs from", "Y"),), instance.api, ("X", "Y"))
     Reductions(workspace).keep(reduced(results[0], "d" * 16, trigger))

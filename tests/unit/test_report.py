@@ -61,7 +61,7 @@ def page(*arguments: str) -> str:
 
 
 def add(space: Workspace, *results: StoredResult) -> None:
-    Campaigns(space).write("aaaaaaaaaaaa", ((100 + place, each) for place, each in enumerate(results)))
+    Campaigns(space).write("aaaaaaaaaaaa", ((100 + index, each) for index, each in enumerate(results)))
 
 
 SNAPSHOTS = {

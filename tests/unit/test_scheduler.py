@@ -82,7 +82,7 @@ def run(away: Mapping[int, set[WorkerKind]]) -> tuple[list[tuple[WorkerKind, str
         results[test.id] = judgement.verdict
 
     office = Office(fails="1")
-    tests = [Test(place, str(place), "i", "library.api", ModelForm(InputForm.BAKED), "r", f"a{place}", 0) for place in range(5)]
+    tests = [Test(index, str(index), "i", "library.api", ModelForm(InputForm.BAKED), "r", f"a{index}", 0) for index in range(5)]
     difftest = DiffTest("fake/fake", "onnx", ("onnx", "direct"), lambda _: {})
     scheduler = Scheduler(tests, office, difftest, Cache(READY.get), 1, take)
     step = 0

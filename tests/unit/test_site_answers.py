@@ -26,7 +26,7 @@ DOCUMENT = SUPPORT.support_document(FOUND)
 @pytest.mark.slow
 def test_the_counts_are_those_of_the_campaigns() -> None:
     assert FOUND
-    for place, each in enumerate(FOUND):
+    for index, each in enumerate(FOUND):
         recorded = read_recorded(SUPPORT.CAMPAIGNS / f"{each.name}.jsonl.gz")
         expected = Counter(
             (test.instance.api, form_parts(form)[0], SUPPORT.state(verdict))
@@ -35,7 +35,7 @@ def test_the_counts_are_those_of_the_campaigns() -> None:
         )
         counted = Counter[tuple[str, str, str]]()
         for operator, subject, _, _, _, form, state, tests in DOCUMENT["rows"]:
-            if subject == place:
+            if subject == index:
                 counted[DOCUMENT["operators"][operator], DOCUMENT["forms"][form], DOCUMENT["states"][state]] += tests
         assert counted == expected
         assert sum(counted.values()) == sum(len(test.verdicts) for test in recorded.tests) == sum(each.counts().values())

@@ -202,8 +202,8 @@ def test_a_ranking_is_current_as_long_as_it_has_what_can_be_run(space: Workspace
     corpus.add((each, Occurrence("s", "t")) for each in (raised, instance("good"), instance("better")))
     keys = [digest(instance(name)) for name in ("good", "better")]
     whole, half, more = (
-        corpus.add_ranking("fake", "c", f"strategy-{place}", 0, 0.1, [(key, 1.0) for key in each])
-        for place, each in enumerate((keys, keys[:1], [*keys, digest(raised)]))
+        corpus.add_ranking("fake", "c", f"strategy-{index}", 0, 0.1, [(key, 1.0) for key in each])
+        for index, each in enumerate((keys, keys[:1], [*keys, digest(raised)]))
     )
     assert [corpus.is_current(ranking, "fake") for ranking in (whole, half, more)] == [True, False, False]
     corpus.add([(instance("new"), Occurrence("s", "t"))])

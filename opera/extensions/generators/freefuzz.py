@@ -111,7 +111,7 @@ def instance_of(document: dict[str, object], api: str) -> Instance:
         if inputs is None:
             raise _Unusable("layer-without-input")
         items = cast("list[object]", inputs) if isinstance(inputs, list) else [inputs]
-        call = tuple(Argument(f"arg{place}", _value(item)) for place, item in enumerate(items))
+        call = tuple(Argument(f"arg{index}", _value(item)) for index, item in enumerate(items))
         context = (("training", False),) if library == "pytorch" else ()
         return Instance(library, api, Kind.MODULE, init=arguments, call=call, context=context)
     if api.startswith("torch.Tensor.") and "_input_tensor" in document:
@@ -147,8 +147,8 @@ def _arguments(document: dict[str, object]) -> Iterator[Argument]:
     positional = {int(key.partition(":")[2]): value for key, value in document.items() if key.startswith("parameter:")}
     if sorted(positional) != list(range(len(positional))):
         raise _Unusable("positional-argument-missing")
-    for place in range(len(positional)):
-        yield Argument(f"arg{place}", _value(positional[place]))
+    for index in range(len(positional)):
+        yield Argument(f"arg{index}", _value(positional[index]))
     for key, value in document.items():
         if key not in _NOT_A_CALL and key != "input_signature" and not key.startswith(("parameter:", "_")):
             yield Argument(key, _value(value), keyword=True)

@@ -276,10 +276,10 @@ class Evaluation:
 
     def _call(self, operator: Operator, arrays: Sequence[Array], attributes: Attributes) -> ProgramValue:
         kinds = [TensorType(each.shape, dtype_name(each.dtype)) for each in arrays]
-        for place, array in enumerate(arrays):
-            need = operator.need(place, kinds, attributes, finite=False)
+        for index, array in enumerate(arrays):
+            need = operator.need(index, kinds, attributes, finite=False)
             if self._needs and need is not ANY and not within(array, need):
-                raise NotDefined(f"operator {operator.name!r} is not defined here: argument {place} is not {need}")
+                raise NotDefined(f"operator {operator.name!r} is not defined here: argument {index} is not {need}")
         if self._waiting:
             self.work.spend(operator.cost(kinds, self._declared, attributes), operator.name, self._waiting[-1])
         target = attributes.get("dtype")

@@ -43,7 +43,7 @@ def type_fault(program: Program, registry: Registry) -> TypeFault | None:
         check(Program((*rest[:-1], replace(rest[-1], name=MAIN))), registry)
     visible: dict[str, Type] = {each.name: each.type for each in program.main.parameters}
     functions = {each.name: each for each in rest}
-    for place, each in enumerate(program.main.body.bindings):
+    for index, each in enumerate(program.main.body.bindings):
         try:
             _, visible[each.name] = retyped(Block((each,), each.name), visible, functions, registry)
         except (KeyError, IndexError) as error:
@@ -51,7 +51,7 @@ def type_fault(program: Program, registry: Registry) -> TypeFault | None:
         except IllTyped as error:
             if not isinstance(each.value, Call) or each.value.operator not in registry:
                 raise
-            return TypeFault(place, each.value.operator, tuple(visible[name] for name in each.value.arguments), str(error))
+            return TypeFault(index, each.value.operator, tuple(visible[name] for name in each.value.arguments), str(error))
     return None
 
 

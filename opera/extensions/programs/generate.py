@@ -167,7 +167,7 @@ class ProgramGenerator:
         scope = self._begin_with(given, seed)
         program = given.program
         body = program.main.body
-        computed = [place for place, each in enumerate(body.bindings) if not isinstance(each.value, (Tuple, Constant))]
+        computed = [index for index, each in enumerate(body.bindings) if not isinstance(each.value, (Tuple, Constant))]
         if not computed:
             return None
         chosen = self.random.choice(computed)
@@ -399,7 +399,7 @@ class ProgramGenerator:
             arguments, attributes = operator.solve(kind, self.random)
             if operator.infer(arguments, attributes) != kind:
                 raise ValueError(f"its call has the type {operator.infer(arguments, attributes)}")
-            needs = [operator.need(place, arguments, attributes, finite=self.policy.finite) for place in range(len(arguments))]
+            needs = [operator.need(index, arguments, attributes, finite=self.policy.finite) for index in range(len(arguments))]
             work = operator.cost(arguments, kind, attributes)
         except Exception as error:
             return self._switched_off(operator, f"solving {kind}", error)

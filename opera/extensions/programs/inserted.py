@@ -64,9 +64,9 @@ class InsertedBlock:
                 continue
             operator, names = registry().get(binding.value.operator), binding.value.arguments
             kinds = [tensor(types[name]) for name in names]
-            for place, name in enumerate(names):
+            for index, name in enumerate(names):
                 if name in parameters:
-                    one, other = found.get(name, ANY), operator.need(place, kinds, binding.value.attributes)
+                    one, other = found.get(name, ANY), operator.need(index, kinds, binding.value.attributes)
                     found[name] = Bounds(max(one.low, other.low), min(one.high, other.high), one.zero and other.zero)
         return found
 

@@ -67,7 +67,7 @@ class Unsqueeze:
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
         """One of the sizes of 1 is the new axis."""
         shape, dtype = tensor(target)
-        axis = random.choice([place for place, size in enumerate(shape) if size == 1])
+        axis = random.choice([index for index, size in enumerate(shape) if size == 1])
         return Solution((TensorType((*shape[:axis], *shape[axis + 1 :]), dtype),), {"axis": axis})
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:
@@ -116,8 +116,8 @@ class Transposition:
         axes = list(range(len(shape)))
         random.shuffle(axes)
         sizes = [0] * len(shape)
-        for place, axis in enumerate(axes):
-            sizes[axis] = shape[place]
+        for index, axis in enumerate(axes):
+            sizes[axis] = shape[index]
         return Solution((TensorType(tuple(sizes), dtype),), {"axes": tuple(axes)})
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:
@@ -163,7 +163,7 @@ class Concatenation:
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
         """Two or three parts."""
         shape, dtype = tensor(target)
-        axis = random.choice([place for place, size in enumerate(shape) if size > 1])
+        axis = random.choice([index for index, size in enumerate(shape) if size > 1])
         number = random.randint(2, min(3, shape[axis]))
         cuts = [0, *sorted(random.sample(range(1, shape[axis]), number - 1)), shape[axis]]
         parts = tuple(TensorType((*shape[:axis], high - low, *shape[axis + 1 :]), dtype) for low, high in itertools.pairwise(cuts))
@@ -261,7 +261,7 @@ class Padding:
         """Some axes are shorter in the argument."""
         shape, dtype = tensor(target)
         before, after = [0] * len(shape), [0] * len(shape)
-        for axis in subset([place for place, size in enumerate(shape) if size > 1], random):
+        for axis in subset([index for index, size in enumerate(shape) if size > 1], random):
             before[axis] = random.randint(0, min(2, shape[axis] - 1))
             after[axis] = random.randint(0, min(2, shape[axis] - 1 - before[axis]))
         sizes = tuple(size - low - high for size, low, high in zip(shape, before, after, strict=True))
@@ -355,7 +355,7 @@ class ElementGathering:
         count_of(arguments, 2)
         (shape, dtype), (places, kind) = tensor(arguments[0]), tensor(arguments[1])
         axis = axis_of(attributes, len(shape))
-        others = [(size, own) for place, (size, own) in enumerate(zip(shape, places, strict=False)) if place != axis]
+        others = [(size, own) for index, (size, own) in enumerate(zip(shape, places, strict=False)) if index != axis]
         if kind != "int64" or len(shape) != len(places) or any(own > size for size, own in others):
             raise IllTyped(f"indices {arguments[1]} do not fit {arguments[0]} along axis {axis}")
         if any(own < size for size, own in others):

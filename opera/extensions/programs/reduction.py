@@ -234,7 +234,7 @@ def _given(name: str, value: ProgramValue) -> tuple[list[Binding], dict[str, Pro
         return [], {name: value}
     bindings: list[Binding] = []
     inputs: dict[str, ProgramValue] = {}
-    parts = [f"{name}.{place}" for place in range(len(value))]
+    parts = [f"{name}.{index}" for index in range(len(value))]
     for part, inner in zip(parts, value, strict=True):
         made, values = _given(part, inner)
         bindings += made
@@ -318,7 +318,7 @@ def inlined(instance: Instance) -> Iterator[Instance]:
     if opened is None:
         return
     functions = {each.name: each for each in opened.program.functions}
-    for place, binding in enumerate(opened.body.bindings):
+    for index, binding in enumerate(opened.body.bindings):
         bodies: list[Block] = []
         if isinstance(binding.value, If):
             bodies = [binding.value.then, binding.value.otherwise]
@@ -327,7 +327,7 @@ def inlined(instance: Instance) -> Iterator[Instance]:
             names = {each.name: name for each, name in zip(function.parameters, binding.value.arguments, strict=True)}
             bodies = [with_names(function.body, names)]
         for body in bodies:
-            before, after = opened.body.bindings[:place], opened.body.bindings[place + 1 :]
+            before, after = opened.body.bindings[:index], opened.body.bindings[index + 1 :]
             rest = with_names(Block(after, opened.body.result), {binding.name: body.result})
             yield from opened.closed(Block((*before, *body.bindings, *rest.bindings), rest.result, dataflow=False))
 

@@ -64,11 +64,11 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
     rank = max(map(len, shapes), default=0)
     found = [1] * rank
     for shape in shapes:
-        for place, size in enumerate(shape, rank - len(shape)):
-            if size not in (1, found[place]):
-                if found[place] != 1:
+        for index, size in enumerate(shape, rank - len(shape)):
+            if size not in (1, found[index]):
+                if found[index] != 1:
                     raise IllTyped(f"shapes {' and '.join(map(str, shapes))} do not broadcast")
-                found[place] = size
+                found[index] = size
     return tuple(found)
 
 
@@ -162,7 +162,7 @@ class Elementwise:
         if self.arity == 1 or random.random() < 0.6:
             return Solution((whole,) * self.arity)
         kept = random.randrange(self.arity)
-        return Solution(tuple(whole if place == kept else TensorType(narrowed(shape, random), dtype) for place in range(self.arity)))
+        return Solution(tuple(whole if index == kept else TensorType(narrowed(shape, random), dtype) for index in range(self.arity)))
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:
         """The shape to which all arguments broadcast."""
@@ -235,7 +235,7 @@ class Reduction:
         """Sizes of 1 grow, or axes are added."""
         shape, dtype = tensor(target)
         dtype = dtype if self.result is None else random.choice(dtypes)
-        ones = [place for place, size in enumerate(shape) if size == 1]
+        ones = [index for index, size in enumerate(shape) if size == 1]
         keep = bool(ones) and random.random() < 0.7
         sizes = list(shape)
         if keep:
@@ -258,7 +258,7 @@ class Reduction:
         if len(set(axes)) < len(axes) or not all(0 <= axis < len(shape) for axis in axes):
             raise IllTyped(f"axes {axes} of a tensor of {len(shape)} dimensions")
         kept = attributes.get("keepdims") is True
-        sizes = tuple(1 if place in axes else size for place, size in enumerate(shape) if kept or place not in axes)
+        sizes = tuple(1 if index in axes else size for index, size in enumerate(shape) if kept or index not in axes)
         return TensorType(sizes, dtype if self.result is None else self.result)
 
 

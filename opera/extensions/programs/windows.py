@@ -23,12 +23,12 @@ def _window(shape: Shape, random: Random, *, dilate: bool, pad: bool) -> tuple[S
     dilations = [random.choice((1, 1, 2)) if dilate else 1 for _ in shape]
     padding = [random.randint(0, min(1, (size - 1) // 2)) if pad else 0 for size in kernel]
     found: list[int] = []
-    for place, size in enumerate(shape):
-        reach = dilations[place] * (kernel[place] - 1) + 1
-        wanted = (size - 1) * strides[place] + reach - 2 * padding[place]
+    for index, size in enumerate(shape):
+        reach = dilations[index] * (kernel[index] - 1) + 1
+        wanted = (size - 1) * strides[index] + reach - 2 * padding[index]
         if wanted < 1:
-            padding[place] = 0
-            wanted = (size - 1) * strides[place] + reach
+            padding[index] = 0
+            wanted = (size - 1) * strides[index] + reach
         found.append(wanted)
     return tuple(found), {"kernel": tuple(kernel), "strides": tuple(strides), "padding": tuple(padding), "dilations": tuple(dilations)}
 

@@ -35,7 +35,7 @@ class RoundRobinStrategy:
     def rank(self, candidates: Sequence[Candidate], context: Context) -> Iterator[Ranked]:
         ordered = shuffled(candidates, context.seed)
         turns = [enumerate(positions) for positions in by_operator(ordered).values()]
-        for _, _, position in sorted((turn, place, at) for place, group in enumerate(turns) for turn, at in group):
+        for _, _, position in sorted((turn, index, at) for index, group in enumerate(turns) for turn, at in group):
             yield Ranked(ordered[position].id, 0.0)
 
 

@@ -75,10 +75,10 @@ def as_svg(found: Mapping[str, Sequence[Detection]], title: str) -> str:
         *(f'<text x="{_LEFT - 6}" y="{_TOP + high * (1 - part / 4) + 4}" text-anchor="end">{25 * part} %</text>' for part in range(5)),
     ]
     for number, (name, orders) in enumerate(found.items()):
-        means = [sum(each.positions[place] for each in orders) / len(orders) for place in range(len(orders[0].positions))]
+        means = [sum(each.positions[index] for each in orders) / len(orders) for index in range(len(orders[0].positions))]
         points = " ".join(
-            f"{_LEFT + wide * mean / orders[0].tests:.1f},{_TOP + high * (1 - (place + 1) / len(means)):.1f}"
-            for place, mean in enumerate(means)
+            f"{_LEFT + wide * mean / orders[0].tests:.1f},{_TOP + high * (1 - (index + 1) / len(means)):.1f}"
+            for index, mean in enumerate(means)
         )
         colour, y = _COLOURS[number % len(_COLOURS)], _TOP + 12 + 18 * number
         parts += [

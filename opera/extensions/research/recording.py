@@ -115,7 +115,7 @@ def _documents(recorded: RecordedRun) -> Iterator[JsonObject]:
         "equipped": dict(recorded.equipped),
         "facts": dict(recorded.facts),
     }
-    places = {name: place for place, name in enumerate(recorded.order)}
+    places = {name: index for index, name in enumerate(recorded.order)}
     for test in recorded.tests:
         document: JsonObject = {"id": test.id, "instance": encode_instance(test.instance), "seconds": test.seconds}
         if test.id in places:

@@ -103,10 +103,10 @@ def _is_known_wrong(operation: Operation, operands: Sequence[ElementType], resul
 def _elements_of(inner: Inner) -> tuple[list[ElementType], list[ElementType]]:
     """The types of the elements of operands and results that are tensors."""
     found: list[list[ElementType]] = [[], []]
-    for place, texts in enumerate((inner.operands, inner.operation.types)):
+    for index, texts in enumerate((inner.operands, inner.operation.types)):
         for each in texts:
             try:
-                found[place].append(tensor_type(each).element)
+                found[index].append(tensor_type(each).element)
             except ValueError:
                 continue
     return found[0], found[1]

@@ -31,7 +31,7 @@ def _nested(texts: list[str], shape: tuple[int, ...], depth: int) -> str:
     if len(shape) == 1:
         return f"{indent}[{', '.join(texts)}]"
     step = len(texts) // shape[0] if shape[0] else 0
-    rows = [_nested(texts[place * step : (place + 1) * step], shape[1:], depth + 1) for place in range(shape[0])]
+    rows = [_nested(texts[index * step : (index + 1) * step], shape[1:], depth + 1) for index in range(shape[0])]
     return f"{indent}[\n" + ",\n".join(rows) + f"\n{indent}]" if rows else f"{indent}[]"
 
 
@@ -51,7 +51,7 @@ def _flat(texts: list[str], shape: tuple[int, ...]) -> str:
     if not shape:
         return texts[0]
     step = len(texts) // shape[0]
-    return f"[{', '.join(_flat(texts[place * step : (place + 1) * step], shape[1:]) for place in range(shape[0]))}]"
+    return f"[{', '.join(_flat(texts[index * step : (index + 1) * step], shape[1:]) for index in range(shape[0]))}]"
 
 
 def _raw(value: Value) -> bytes:

@@ -272,6 +272,6 @@ def _convolution(cursor: Cursor) -> dict[str, Attribute]:
         places = part.strip("[]").split(",")
         for letter, role in (letters[:2], letters[2:]):
             found[f"{name}_{role}"] = places.index(letter)
-        spatial = {int(each): place for place, each in enumerate(places) if each.isdecimal()}
+        spatial = {int(each): index for index, each in enumerate(places) if each.isdecimal()}
         found[f"{name}_spatial"] = [spatial[number] for number in sorted(spatial)]
     return found

@@ -67,8 +67,8 @@ def _backend_case(test: SuiteTest) -> dict[str, bytes]:
     inputs = _model_inputs(test)
     case = {"model.onnx": test.proto}
     outputs = _outputs(test)
-    case |= {f"test_data_set_0/input_{place}.pb": value_proto(value, name) for place, (name, value) in enumerate(inputs.items())}
-    case |= {f"test_data_set_0/output_{place}.pb": value_proto(value, "") for place, value in enumerate(outputs)}
+    case |= {f"test_data_set_0/input_{index}.pb": value_proto(value, name) for index, (name, value) in enumerate(inputs.items())}
+    case |= {f"test_data_set_0/output_{index}.pb": value_proto(value, "") for index, value in enumerate(outputs)}
     absolute, relative = 0.0, 0.0
     for value in outputs:
         tolerance = tolerance_of(dtype_name(as_array(value).dtype)) if is_array(value) else None
@@ -167,12 +167,12 @@ def _iree_case(test: SuiteTest, text: str | None) -> dict[str, bytes]:
     flags: list[str] = []
     thresholds: dict[str, float] = {}
     for role, option, values in (("input", "--input", list(inputs.values())), ("output", "--expected_output", list(outputs))):
-        for place, value in enumerate(values):
+        for index, value in enumerate(values):
             if not is_array(value) or (kind := dtype_name(as_array(value).dtype)) not in _TYPES:
                 raise NotNative("iree-run-module takes no such value")
             array = as_array(value)
-            flags.append(f"{option}={'x'.join([*map(str, array.shape), _TYPES[kind]])}=@{role}_{place}.bin")
-            files[f"{role}_{place}.bin"] = pack(np.ascontiguousarray(array).reshape(array.shape))
+            flags.append(f"{option}={'x'.join([*map(str, array.shape), _TYPES[kind]])}=@{role}_{index}.bin")
+            files[f"{role}_{index}.bin"] = pack(np.ascontiguousarray(array).reshape(array.shape))
             tolerance = tolerance_of(kind)
             if role == "output" and tolerance is not None:
                 allowed = tolerance.absolute + (tolerance.relative + tolerance.of_largest) * _largest(value)

@@ -47,7 +47,7 @@ class Store:
     def value(self, value: ModelValue, name: str) -> ast.expr:
         """Keeps the arrays in *value*; returns the expression that gives it."""
         if isinstance(value, (list, tuple)):
-            return ast.List([self.value(each, f"{name}_{place}") for place, each in enumerate(value)], ast.Load())
+            return ast.List([self.value(each, f"{name}_{index}") for index, each in enumerate(value)], ast.Load())
         if not is_array(value) or as_array(value).dtype.kind in "OSU":
             return _expression(value_text(value))
         return self.put(as_array(value), name)

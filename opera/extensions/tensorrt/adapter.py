@@ -129,7 +129,7 @@ class TensorRtAdapter(Adapter):
         network = builder.create_network(1 << int(self._trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED))
         parser = self._trt.OnnxParser(network, self._logger)
         if not parser.parse(subject.data):
-            errors = [parser.get_error(place) for place in range(parser.num_errors)]
+            errors = [parser.get_error(index) for index in range(parser.num_errors)]
             codes = [str(error.code()).rpartition(".")[2] for error in errors]
             texts = dict.fromkeys(_told(error, code) for code, error in zip(codes, errors, strict=True))
             raise (Unsupported if any(code.startswith("UNSUPPORTED") for code in codes) else Rejected)(
@@ -155,7 +155,7 @@ class TensorRtAdapter(Adapter):
         """Tells the builder the shapes of inputs that leave them open, and the values of inputs that are shapes."""
         profile = builder.create_optimization_profile()
         needed = False
-        for entry in (network.get_input(place) for place in range(network.num_inputs)):
+        for entry in (network.get_input(index) for index in range(network.num_inputs)):
             value: Array = _fed(feeds, entry.name)
             if entry.is_shape_tensor:
                 profile.set_shape_input(entry.name, *[value.reshape(-1).tolist()] * 3)
@@ -169,7 +169,7 @@ class TensorRtAdapter(Adapter):
     def signature(self, compiled: Any, subject: Subject) -> Signature:
         """The outputs of the network, each in the dtype that the model declares where TensorRT has narrowed it."""
         _, network, _, elements = compiled
-        outputs = [network.get_output(place) for place in range(network.num_outputs)]
+        outputs = [network.get_output(index) for index in range(network.num_outputs)]
         names = [_TYPES.get(str(each.dtype).rpartition(".")[2]) for each in outputs]
         declared = [_declared(element) for element in elements] if len(elements) == len(outputs) else [None] * len(outputs)
         types = [wanted if wanted and _NARROWED.get(wanted) == name else name for name, wanted in zip(names, declared, strict=True)]
@@ -188,7 +188,7 @@ class TensorRtAdapter(Adapter):
             raise Rejected(self._log("there is no execution context"))
         memory = Memory(self._card)
         try:
-            names = [engine.get_tensor_name(place) for place in range(engine.num_io_tensors)]
+            names = [engine.get_tensor_name(index) for index in range(engine.num_io_tensors)]
             outputs = [name for name in names if engine.get_tensor_mode(name) == self._trt.TensorIOMode.OUTPUT]
             kept = [self._feed(engine, context, name, _fed(feeds, name), memory) for name in names if name not in outputs]
             allocators = {name: _make_allocator(self._trt, memory) for name in outputs}

@@ -83,7 +83,7 @@ def normalised(evidence: Evidence) -> Array:
         return evidence.nowhere()
     before, after = (size - 1) // 2, size // 2
     squares = np.pad(image.astype(np.float64) ** 2, ((0, 0), (before, after), (0, 0), (0, 0)))
-    sums = np.sum([squares[:, place : place + image.shape[1]] for place in range(size)], axis=0)
+    sums = np.sum([squares[:, index : index + image.shape[1]] for index in range(size)], axis=0)
     right: Array = image / (bias + alpha / size * sums) ** beta
     near: Array = np.isclose(actual.astype(np.float64), right, rtol=1e-3)
     near[:, : image.shape[0]] = False  # channels whose squares the evaluator sums

@@ -161,7 +161,7 @@ def _simpler(value: Value) -> Iterator[Value]:
         yield from (slice(None), slice(start, None), slice(None, stop), slice(None, None, step), slice(start, stop))
     elif isinstance(value, dict):
         items = list(value.items())
-        yield from (dict(items[:place] + items[place + 1 :]) for place in range(len(items)))
+        yield from (dict(items[:index] + items[index + 1 :]) for index in range(len(items)))
     elif isinstance(value, str) and len(value) > 1:
         yield from ("", value[: len(value) // 2])
 
@@ -170,7 +170,7 @@ def _shorter(value: Sequence[Value]) -> Iterator[Value]:
     make = type(value)
     if len(value) > 1:
         for chunk in chunks(list(range(len(value)))):
-            yield make([item for place, item in enumerate(value) if place not in chunk])  # type: ignore[call-arg]
+            yield make([item for index, item in enumerate(value) if index not in chunk])  # type: ignore[call-arg]
         for item in value:
             if not isinstance(item, (Tensor, list, tuple, dict)):
                 yield make([item] * len(value))  # type: ignore[call-arg]

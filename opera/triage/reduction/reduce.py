@@ -321,10 +321,10 @@ class Reducer:
         """Runs the reduced instance in fresh processes; it must fail in each. Returns what it left behind."""
         trial = TestCase(smallest, self._form, "reduced", 0)
         evidence: Detail = {}
-        for place, roles in enumerate(CONFIRMATIONS):
+        for index, roles in enumerate(CONFIRMATIONS):
             probe = self._runner.run(trial, self._wanted, roles)
             if not self._shows_otherwise(probe):
-                raise NotReduced(f"the smallest instance failed {place} times in fresh processes, and then gave {_said(probe)}")
+                raise NotReduced(f"the smallest instance failed {index} times in fresh processes, and then gave {_said(probe)}")
             evidence = probe.judgement.detail
         return evidence
 

@@ -128,7 +128,7 @@ def _one_less(sequence: list[Value] | tuple[Value, ...], moving: int, axis: int)
         return sequence
     first = 0 if axis == 0 else moving - 1
     return cast("Callable[[Iterable[Value]], Value]", type(sequence))(
-        item for place, item in enumerate(sequence) if place % moving != first
+        item for index, item in enumerate(sequence) if index % moving != first
     )
 
 

@@ -44,7 +44,7 @@ class Trigger:
 
     def anonymous(self) -> str:
         """The core as text with tensors by place (`x0`, `x1`): the same for two operators whose inputs have other names."""
-        new = {name: f"x{place}" for place, name in enumerate(self.tensors)}
+        new = {name: f"x{index}" for index, name in enumerate(self.tensors)}
         return ", ".join(sorted(each.renamed(new).text() for each in self.core()))
 
     def settings(self) -> tuple[Property, ...]:
@@ -111,11 +111,11 @@ def prove(properties: Sequence[Property], reduced: View, passing: Sequence[View]
     lacking: dict[str, Instance] = {}
     against = 0
     made = sorted(passing, key=lambda each: len(differences(reduced, each)))
-    for place, view in enumerate((*made, *neighbours.passing)):
+    for index, view in enumerate((*made, *neighbours.passing)):
         missing = [each for each in properties if not each.holds(view)]
-        if len(missing) == 1 and (place < len(made) or differ_alone(missing[0], reduced, view)):
+        if len(missing) == 1 and (index < len(made) or differ_alone(missing[0], reduced, view)):
             lacking.setdefault(missing[0].text(), view.instance)
-        against += place >= len(made) and not missing
+        against += index >= len(made) and not missing
     fails = tuple(test for test, view in neighbours.alike.items() if all(each.holds(view) for each in properties))
     return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, against, untried)
 

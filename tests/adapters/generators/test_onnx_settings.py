@@ -23,7 +23,7 @@ X = np.arange(24, dtype="float32").reshape(2, 3, 4)
 
 
 def call(operator: str, *inputs: Any, **attributes: Any) -> Call:
-    names = [f"in{place}" if value is not None else "" for place, value in enumerate(inputs)]
+    names = [f"in{index}" if value is not None else "" for index, value in enumerate(inputs)]
     node = helper.make_node(operator, names, ["out"], **attributes)
     return Call(node, inputs, {"": 21})
 

@@ -378,16 +378,16 @@ def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_pat
 def test_a_step_of_a_quantised_model_is_no_fault(tmp_path: Path, compiler: str) -> None:
     """Rounding to 256 steps makes a whole step of the last bit of a float, in a few of many thousand elements."""
     nodes, weights, value = [], [], "x"
-    for place in range(4):
-        weights += [weight(f"w{place}", 8, 8 if place else 3, 3, 3), numpy_helper.from_array(np.float32(0.02), f"s{place}")]
-        weights.append(numpy_helper.from_array(np.int8(0), f"z{place}"))
-        scaled = [f"s{place}", f"z{place}"]
+    for index in range(4):
+        weights += [weight(f"w{index}", 8, 8 if index else 3, 3, 3), numpy_helper.from_array(np.float32(0.02), f"s{index}")]
+        weights.append(numpy_helper.from_array(np.int8(0), f"z{index}"))
+        scaled = [f"s{index}", f"z{index}"]
         nodes += [
-            helper.make_node("Conv", [value, f"w{place}"], [f"c{place}"], name=f"conv{place}", pads=[1, 1, 1, 1]),
-            helper.make_node("QuantizeLinear", [f"c{place}", *scaled], [f"q{place}"], name=f"q{place}"),
-            helper.make_node("DequantizeLinear", [f"q{place}", *scaled], [f"d{place}"], name=f"d{place}"),
+            helper.make_node("Conv", [value, f"w{index}"], [f"c{index}"], name=f"conv{index}", pads=[1, 1, 1, 1]),
+            helper.make_node("QuantizeLinear", [f"c{index}", *scaled], [f"q{index}"], name=f"q{index}"),
+            helper.make_node("DequantizeLinear", [f"q{index}", *scaled], [f"d{index}"], name=f"d{index}"),
         ]
-        value = f"d{place}"
+        value = f"d{index}"
     nodes.append(helper.make_node("Identity", [value], ["y"], name="out"))
     model = saved(tmp_path, nodes, weights, {"x": [1, 3, 48, 48]}, {"y": [1, 8, 48, 48]})
     done = commands.run("check", str(model), "--compiler", compiler, folder=tmp_path)

@@ -20,7 +20,7 @@ VALUES = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 def called(api: str, *values: Value, **keywords: Value) -> Any:
     """What a test of an exported suite gives that calls the companion: its inputs and the call are read from the text."""
-    arguments = [Argument(f"a{place}", value) for place, value in enumerate(values)]
+    arguments = [Argument(f"a{index}", value) for index, value in enumerate(values)]
     arguments += [Argument(name, value, keyword=True) for name, value in keywords.items()]
     instance = Instance("pytorch", api, Kind.FUNCTION, (), tuple(arguments))
     (test,) = yaml.safe_load("".join(lines_of([by_companion(instance, digest(instance), defaults=False)])))["tests"]

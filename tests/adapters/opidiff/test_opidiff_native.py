@@ -60,7 +60,7 @@ def test_the_operator_gives_what_the_function_gives(
     api: str, values: tuple[Value, ...], keywords: dict[str, Value], operator: str | None
 ) -> None:
     signature = of_function(api)
-    call = [Argument(signature.name(place), value) for place, value in enumerate(values)]
+    call = [Argument(signature.name(index), value) for index, value in enumerate(values)]
     call += [Argument(name, value, keyword=True) for name, value in keywords.items()]
     found = native_call(Instance("pytorch", api, Kind.FUNCTION, (), tuple(call), (), signature.defaults))
     if operator is None:

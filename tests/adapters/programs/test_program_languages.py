@@ -39,12 +39,12 @@ def program_of(operator: Operator, number: int, seed: int) -> tuple[Program, lis
     parameters: list[Parameter] = []
     inputs: list[ProgramValue] = []
     bindings: list[Binding] = []
-    for place in range(number):
+    for position in range(number):
         (arguments, attributes), target = operator.sample(random, any_type) or pytest.fail(f"{operator.name} is never recognised")
-        names = tuple(f"x{place}_{index}" for index in range(len(arguments)))
+        names = tuple(f"x{position}_{index}" for index in range(len(arguments)))
         parameters += [Parameter(name, kind) for name, kind in zip(names, arguments, strict=True)]
         inputs += [drawn(kind, operator.need(index, arguments, attributes), generator) for index, kind in enumerate(arguments)]
-        bindings.append(Binding(f"v{place}", target, Call(operator.name, names, attributes)))
+        bindings.append(Binding(f"v{position}", target, Call(operator.name, names, attributes)))
     result = TupleType(tuple(each.type for each in bindings))
     bindings.append(Binding("result", result, Tuple(tuple(each.name for each in bindings))))
     return Program((Function("main", tuple(parameters), Block(tuple(bindings), "result", dataflow=True), result),)), inputs

@@ -25,7 +25,7 @@ from opera.templates.onnx.model import OnnxTemplate
 
 
 def ill_typed(language: str, operator: str, shapes: list[tuple[int, ...]], attributes: Attributes, result: Type) -> Instance:
-    parameters = tuple(Parameter(f"x{place}", TensorType(shape, "float32")) for place, shape in enumerate(shapes))
+    parameters = tuple(Parameter(f"x{index}", TensorType(shape, "float32")) for index, shape in enumerate(shapes))
     call = Call(operator, tuple(each.name for each in parameters), attributes)
     main = Function("main", parameters, Block((Binding("v", result, call),), "v"), result)
     inputs = tuple(np.ones(shape, np.float32) for shape in shapes)

@@ -57,7 +57,7 @@ def any_type(random: Random) -> Type:
 
 def call_of(operator: Operator) -> Program:
     (kinds, attributes), result = operator.sample(Random(operator.name), any_type) or pytest.fail(operator.name)
-    parameters = tuple(Parameter(f"x{place}", kind) for place, kind in enumerate(kinds, 1))
+    parameters = tuple(Parameter(f"x{index}", kind) for index, kind in enumerate(kinds, 1))
     call = Call(operator.name, tuple(each.name for each in parameters), attributes)
     return Program((Function("main", parameters, Block((Bound("v1", result, call),), "v1", dataflow=True), result),))
 

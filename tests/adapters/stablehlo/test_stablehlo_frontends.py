@@ -144,7 +144,7 @@ def test_the_readable_interpreter_computes_without_rounding_and_with_changed_inp
 }
 """
     inputs = (Tensor((1,), "float32", np.float32(0.1).tobytes()), Tensor((1,), "int8", np.int8(100).tobytes()))
-    call = tuple(Argument(f"arg{place}", each) for place, each in enumerate(inputs))
+    call = tuple(Argument(f"arg{index}", each) for index, each in enumerate(inputs))
     graph = Graph("mlir.stablehlo", program.encode())
     model = made(Instance("stablehlo", "stablehlo.add", Kind.GRAPH, call=call, context=(("graph", graph),)))
     assert [each.tolist() for each in model.run_once()] == [[np.float32(0.1) * np.float32(0.1)], [-56]]

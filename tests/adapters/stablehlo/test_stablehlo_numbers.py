@@ -251,7 +251,7 @@ def test_conversions_round_once(name: str, target: str) -> None:
 @pytest.mark.parametrize("target", quick(FORMATS, *FEW))
 def test_integers_become_the_nearest_number(target: str) -> None:
     drawn = random.Random(target)
-    numbers = [*range(-300, 300), *(sign * ((1 << place) + step) for sign in (1, -1) for place in range(8, 63) for step in (-1, 0, 1))]
+    numbers = [*range(-300, 300), *(sign * ((1 << index) + step) for sign in (1, -1) for index in range(8, 63) for step in (-1, 0, 1))]
     numbers += [drawn.randrange(-(1 << 63), 1 << 63) >> drawn.randrange(60) for _ in range(300)]
     for number in numbers:
         value = element(element_type("i64"), number)

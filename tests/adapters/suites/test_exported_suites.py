@@ -147,7 +147,7 @@ def test_the_backend_runner_loads_each_tier(workspace: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
 def test_a_tensor_is_what_onnx_reads(dtype: str, shape: tuple[int, ...]) -> None:
     count = int(np.prod(shape))
-    values = [f"\u00e9{place}" for place in range(count)] if dtype == "string" else [place % 2 for place in range(count)]
+    values = [f"\u00e9{index}" for index in range(count)] if dtype == "string" else [index % 2 for index in range(count)]
     array = np.array(values, numpy_dtype(dtype)).reshape(shape)
     read = numpy_helper.to_array(onnx.TensorProto.FromString(tensor_proto(array, "x")))
     assert read.shape == shape

@@ -154,7 +154,7 @@ def tensor(*shape: int) -> Tensor:
 
 
 def torch_call(api: str, *values: Any, outcome: Recorded = Recorded.RETURNED, exception: str | None = None) -> Instance:
-    arguments = tuple(Argument(f"a{place}", value) for place, value in enumerate(values))
+    arguments = tuple(Argument(f"a{index}", value) for index, value in enumerate(values))
     return Instance("pytorch", api, Kind.FUNCTION, call=arguments, outcome=outcome, exception=exception)
 
 

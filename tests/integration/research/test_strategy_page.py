@@ -74,7 +74,7 @@ def test_an_order_of_another_tool_is_evaluated(reader: Path) -> None:
     shown = json.loads(opera(reader, *COMMANDS[1], "-j", "1", "--json").stdout)["strategies"]
     assert shown["mine"]["apfd"]["mean"] > shown["opera"]["apfd"]["mean"]
     assert shown["mine"]["apfd"]["sd"] == 0
-    rows = [{"schema": "ranking/1"}, *({"place": place, "instance": each} for place, each in enumerate(order, 1))]
+    rows = [{"schema": "ranking/1"}, *({"place": index, "instance": each} for index, each in enumerate(order, 1))]
     (reader / "mine.txt").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert json.loads(opera(reader, *COMMANDS[1], "-j", "1", "--json").stdout)["strategies"]["mine"] == shown["mine"]
 

@@ -73,7 +73,7 @@ def test_a_test_that_does_something_else_is_left_out_with_the_reason(trial: Call
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["__import__('os').abort()", "__import__('os')._exit(3)"])
 def test_a_test_that_ends_the_process_costs_only_itself(trial: Callable[..., Tried], end: str) -> None:
-    tests = [made(f"good{place}", SQUARE) for place in range(5)]
+    tests = [made(f"good{index}", SQUARE) for index in range(5)]
     tried = trial(*tests[:2], made("dies", f"model = lambda x: {end}"), *tests[2:])
     assert len(tried.kept) == 5
     (why,) = tried.left_out.values()
@@ -82,7 +82,7 @@ def test_a_test_that_ends_the_process_costs_only_itself(trial: Callable[..., Tri
 
 @pytest.mark.slow
 def test_many_tests_run_in_several_processes(trial: Callable[..., Tried]) -> None:
-    tests = [made(f"good{place}", SQUARE) for place in range(40)]
+    tests = [made(f"good{index}", SQUARE) for index in range(40)]
     assert len(trial(*tests).kept) == 40
 
 
@@ -120,7 +120,7 @@ def test_a_failure_without_a_message_needs_no_second_run(trial: Callable[..., Tr
 
 def test_a_suite_that_is_written_again_is_the_same(trial: Callable[..., Tried]) -> None:
     """The export writes twice: once to run all tests, and once without those that differ."""
-    numbers = ", ".join(str(place / 7) for place in range(200))
+    numbers = ", ".join(str(index / 7) for index in range(200))
     text = (
         f"""
 class Model:
@@ -129,7 +129,7 @@ class Model:
     def __call__(self, x):
         return x * x + 0 * self.table[0]
 """
-        + "\n".join(f"unused{place} = {place}" for place in range(20))
+        + "\n".join(f"unused{index} = {index}" for index in range(20))
         + "\nmodel = Model()"
     )
     test = made("long", text)

@@ -33,7 +33,7 @@ def bson(document: dict[str, Any]) -> bytes:
             text = value.encode() + b"\0"
             body += b"\x02" + name + struct.pack("<i", len(text)) + text
         elif isinstance(value, list):
-            body += b"\x04" + name + bson({str(place): item for place, item in enumerate(value)})
+            body += b"\x04" + name + bson({str(index): item for index, item in enumerate(value)})
         else:
             body += b"\x03" + name + bson(value)
     return struct.pack("<i", len(body) + 5) + body + b"\0"

@@ -94,7 +94,7 @@ def test_blocks_that_see_many_variables_are_counted(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(checking, "MOST_VISIBLE", 10_000)
     assert MOST_VISIBLE > 10_000
     condition, inner = TensorType((), "bool"), Block((), "x")
-    bindings = tuple(Binding(f"v{place}", F2, If("c", inner, inner)) for place in range(200))
+    bindings = tuple(Binding(f"v{index}", F2, If("c", inner, inner)) for index in range(200))
     main = Function(MAIN, (Parameter("c", condition), Parameter("x", F2)), Block(bindings, "x"), F2)
     made = counted(monkeypatch)
     with pytest.raises(IllTyped, match="function 'main': more than 10,000 variables"):
@@ -103,16 +103,16 @@ def test_blocks_that_see_many_variables_are_counted(monkeypatch: pytest.MonkeyPa
 
 
 def test_tuples_of_tuples_are_not_spelled_out() -> None:
-    bindings = [Binding(f"v{place + 1}", F2, Tuple((f"v{place}", f"v{place}"))) for place in range(60)]
+    bindings = [Binding(f"v{index + 1}", F2, Tuple((f"v{index}", f"v{index}"))) for index in range(60)]
     body = Block((*bindings, Binding("end", F2, Call("add", ("v60", "v60"), {}))), "end")
     with pytest.raises(IllTyped, match="a tuple of more than 10,000 tensors"):
         type_fault(Program((Function(MAIN, (Parameter("v0", F2),), body, TupleType((F2,))),)), registry())
 
 
 def test_symbols_times_bindings_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    parameters = tuple(Parameter(f"x{place}", F2) for place in range(1000))
-    bindings = tuple(Binding(f"v{place}", F2, Call("add", ("x0", "x0"), {})) for place in range(100))
-    symbols = tuple(Symbol(f"n{place}", ((f"x{place}", 0),)) for place in range(1, 1000))
+    parameters = tuple(Parameter(f"x{index}", F2) for index in range(1000))
+    bindings = tuple(Binding(f"v{index}", F2, Call("add", ("x0", "x0"), {})) for index in range(100))
+    symbols = tuple(Symbol(f"n{index}", ((f"x{index}", 0),)) for index in range(1, 1000))
     program = Program((Function(MAIN, parameters, Block(bindings, "v0"), F2, symbols),))
     monkeypatch.setattr("opera.extensions.programs.symbols.MOST_RETYPED", 2000)
     assert MOST_RETYPED > 2000
@@ -152,13 +152,13 @@ def test_absurd_numbers_of_a_policy_are_refused_by_name(key: str, number: int) -
 
 def calling(name: str, called: str, times: int) -> HloFunction:
     type = "tensor<f32>"
-    calls = tuple(Operation("func.call", (place,), (place + 1,), (type,), {"callee": called}) for place in range(times))
+    calls = tuple(Operation("func.call", (index,), (index + 1,), (type,), {"callee": called}) for index in range(times))
     return HloFunction(name, (type,), (type,), HloBlock((0,), (*calls, Operation("func.return", (times,)))))
 
 
 def test_functions_of_stablehlo_that_call_each_other_often_end() -> None:
     identity = HloFunction("f0", ("tensor<f32>",), ("tensor<f32>",), HloBlock((0,), (Operation("func.return", (0,)),)))
-    functions = [identity, *(calling(f"f{place}", f"f{place - 1}", 2) for place in range(1, 41))]
+    functions = [identity, *(calling(f"f{index}", f"f{index - 1}", 2) for index in range(1, 41))]
     machine = Machine(HloProgram({each.name: each for each in functions}), lambda _operation, _values: None, steps=5000)
     with pytest.raises(PastLimit, match="more than 5,000 operations"):
         machine.call("f40", [number_tensor(element_type("f32"), 1.0)])

@@ -205,7 +205,7 @@ def test_tables_of_one_fingerprint_differ_in_their_conditions(baseline: str) -> 
 def program(*operators: str) -> Instance:
     """A chain of operators of Relax."""
     kind = TensorType((2,), "float32")
-    names = ["a", *(f"v{place}" for place in range(len(operators)))]
+    names = ["a", *(f"v{index}" for index in range(len(operators)))]
     chain = tuple(
         Binding(result, kind, Call(name, (argument,), {})) for name, argument, result in zip(operators, names, names[1:], strict=False)
     )

@@ -67,7 +67,7 @@ def test_what_an_operator_recognises_it_solves_and_infers_and_computes(name: str
         (arguments, attributes), target = sampled
         assert operator.recognises(target)
         assert operator.infer(arguments, attributes) == target
-        needs = [operator.need(place, arguments, attributes) for place in range(len(arguments))]
+        needs = [operator.need(index, arguments, attributes) for index in range(len(arguments))]
         values = [drawn(kind, need, numbers) for kind, need in zip(arguments, needs, strict=True)]
         assert all(within(value, need) for value, need in zip(values, needs, strict=True))
         with np.errstate(all="ignore"):
@@ -324,11 +324,11 @@ def test_a_dtype_that_an_operator_does_not_take_is_ill_typed() -> None:
 def test_a_changed_type_is_noticed_wherever_it_stands() -> None:
     made = generator(MIXED).generate(5).program
     main = made.main
-    for place, binding in enumerate(main.body.bindings):
+    for index, binding in enumerate(main.body.bindings):
         if not isinstance(binding.type, TensorType):
             continue
         wrong = replace(binding, type=TensorType((*binding.type.shape, 9), binding.type.dtype))
-        body = replace(main.body, bindings=(*main.body.bindings[:place], wrong, *main.body.bindings[place + 1 :]))
+        body = replace(main.body, bindings=(*main.body.bindings[:index], wrong, *main.body.bindings[index + 1 :]))
         with pytest.raises(IllTyped, match=binding.name):
             check(Program((*made.functions[:-1], replace(main, body=body))), registry())
 
@@ -371,8 +371,8 @@ def test_a_spoilt_document_is_refused_or_ill_typed_and_never_ends_in_another_err
 )
 def test_a_document_of_absurd_sizes_is_refused_with_the_place(shapes: list[list[int]], message: str) -> None:
     bindings = [
-        {"name": f"v{place}", "type": {"shape": shape, "dtype": "float32"}, "value": {"call": "broadcast_to", "arguments": ["x"]}}
-        for place, shape in enumerate(shapes)
+        {"name": f"v{index}", "type": {"shape": shape, "dtype": "float32"}, "value": {"call": "broadcast_to", "arguments": ["x"]}}
+        for index, shape in enumerate(shapes)
     ]
     scalar = {"shape": [], "dtype": "float32"}
     body = {"bindings": bindings, "result": "v0"}

@@ -31,10 +31,10 @@ class Evaluated(ProgramModel):
 
 def chain(operators: Sequence[str]) -> Program:
     """The program that applies operators, one after the other."""
-    names = [f"v{place}" for place in range(len(operators) + 1)]
+    names = [f"v{index}" for index in range(len(operators) + 1)]
     bindings = tuple(
-        Binding(names[place + 1], F, Call(each, (names[place],) * (2 if each in ("add", "divide") else 1), {}))
-        for place, each in enumerate(operators)
+        Binding(names[index + 1], F, Call(each, (names[index],) * (2 if each in ("add", "divide") else 1), {}))
+        for index, each in enumerate(operators)
     )
     return Program((Function("main", (Parameter(names[0], F),), Block(bindings, names[-1]), F),))
 
@@ -133,8 +133,8 @@ def test_the_result_in_double_precision_is_excused_where_rounding_moves_it() -> 
 
 def mixed(names: Sequence[str], kinds: Sequence[TensorType], attributes: Sequence[Attributes]) -> Program:
     """The program that applies operators, one after the other, to the type before it; the first kind is that of the parameter."""
-    steps = [Binding(f"v{place + 1}", kinds[place + 1], Call(name, (f"v{place}",) * (2 if name == "multiply" else 1), attributes[place]))
-             for place, name in enumerate(names)]  # fmt: skip
+    steps = [Binding(f"v{index + 1}", kinds[index + 1], Call(name, (f"v{index}",) * (2 if name == "multiply" else 1), attributes[index]))
+             for index, name in enumerate(names)]  # fmt: skip
     return Program((Function("main", (Parameter("v0", kinds[0]),), Block(tuple(steps), steps[-1].name), kinds[-1]),))
 
 

@@ -45,9 +45,9 @@ def drawn(generator: random.Random, shape: Sequence[int]) -> Any:
     count = int(np.prod(shape))
     numbers = [float(generator.randint(-3, 3)) for _ in range(count)]
     if generator.random() < 0.5:
-        for place in range(count):
+        for index in range(count):
             if generator.random() < 0.15:
-                numbers[place] = generator.choice(SPECIAL)
+                numbers[index] = generator.choice(SPECIAL)
     return np.array(numbers).reshape(shape)
 
 

@@ -143,7 +143,7 @@ def test_text_of_an_onnx_model_is_broken_at_commas_outside_of_strings() -> None:
 
 
 def test_a_model_of_onnx_breaks_between_nodes_and_numbers() -> None:
-    numbers, long = ",".join(f"-0.{place}" for place in range(40)), "b" * 40
+    numbers, long = ",".join(f"-0.{index}" for index in range(40)), "b" * 40
     head = f"g (float x) => (float y) <float[40] w = {{{numbers}}}> {{"
     text = f"<ir_version: 10>\n{head}\n  a = Add (x, w)  {long} = Mul (a, a)  y = Sub ({long}, x)\n}}"
     statement = ast.parse(f"model = onnx.parser.parse_model({text!r})").body[0]

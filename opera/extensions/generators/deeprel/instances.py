@@ -48,11 +48,11 @@ class RecordedApi:
         """Takes note of one document."""
         self.total += 1
         for part, key in (("build", "init"), ("call", "call")):
-            for place, argument in enumerate(document.get(key) or ()):
+            for index, argument in enumerate(document.get(key) or ()):
                 slot = (part, str(argument["name"]))
                 kinds = self._kinds.setdefault(slot, set())
                 kinds.add(kind_of(argument["value"]))
-                self._places.setdefault(slot, place)
+                self._places.setdefault(slot, index)
                 self._seen[slot] += 1
                 for tensor in _tensors(argument["value"]):
                     self.behaviour[len(tensor["shape"]), str(tensor["dtype"])] += 1

@@ -68,8 +68,8 @@ def match(source: Sequence[ParameterSlot], api: TargetApi) -> Optional[Match]:
 
 
 def _match_overload(source: Sequence[ParameterSlot], api: TargetApi, number: int, call: Sequence[ParameterConstraint]) -> Optional[Match]:
-    targets = [("build", item, place) for place, item in enumerate(api.build or ())]
-    targets += [("call", item, place) for place, item in enumerate(call)]
+    targets = [("build", item, index) for index, item in enumerate(api.build or ())]
+    targets += [("call", item, index) for index, item in enumerate(call)]
     targets = [item for item in targets if not item[1].rest]
     if not targets:
         return None
@@ -117,11 +117,11 @@ def _fit(kinds: frozenset[str], target: ParameterConstraint) -> float:
 def slots_of(api: TargetApi) -> list[ParameterSlot]:
     """The parameters of an API's first overload."""
     found = [
-        ParameterSlot("build", item.name, frozenset(kind.name for kind in item.kinds), place, item.required)
-        for place, item in enumerate(api.build or ())
+        ParameterSlot("build", item.name, frozenset(kind.name for kind in item.kinds), index, item.required)
+        for index, item in enumerate(api.build or ())
     ]
     first = api.calls[0] if api.calls else ()
     return found + [
-        ParameterSlot("call", item.name, frozenset(kind.name for kind in item.kinds), place, item.required)
-        for place, item in enumerate(first)
+        ParameterSlot("call", item.name, frozenset(kind.name for kind in item.kinds), index, item.required)
+        for index, item in enumerate(first)
     ]

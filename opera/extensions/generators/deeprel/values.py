@@ -88,13 +88,13 @@ class Values:
         if isinstance(value, instances.DType):
             return DtypeName(value.name)
         if isinstance(value, (list, tuple)):
-            items = [self._sampled(item, f"{key}.{place}") for place, item in enumerate(cast("list[Any]", value))]
+            items = [self._sampled(item, f"{key}.{index}") for index, item in enumerate(cast("list[Any]", value))]
             return tuple(items) if isinstance(value, tuple) else items
         if isinstance(value, dict):
             return {name: self._sampled(item, f"{key}.{name}") for name, item in cast("dict[Any, Any]", value).items()}
         if isinstance(value, slice):
             ends = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
-            return slice(*(self._sampled(end, f"{key}.{place}") for place, end in enumerate(ends)))
+            return slice(*(self._sampled(end, f"{key}.{index}") for index, end in enumerate(ends)))
         if isinstance(value, instances.Call):
             return instances.Call(value.api, tuple((name, self._sampled(item, key)) for name, item in value.arguments))
         return value

@@ -17,8 +17,8 @@ def distance(one: str, other: str) -> int:
     if len(one) < len(other):
         one, other = other, one
     row = list(range(len(other) + 1))
-    for place, letter in enumerate(one, 1):
-        before, row[0] = row[0], place
+    for index, letter in enumerate(one, 1):
+        before, row[0] = row[0], index
         for number, wanted in enumerate(other, 1):
             before, row[number] = row[number], min(row[number] + 1, row[number - 1] + 1, before + (letter != wanted))
     return row[-1]

@@ -108,7 +108,7 @@ class Drawing:
         if constraint.choices:
             return self._choose(f"{slot}.value", [(item, 1.0) for item in constraint.choices])
         kinds = constraint.drawable_kinds if constraint.kinds else naming.likely_kinds(constraint)
-        kind = cast(ValueType, self._choose(f"{slot}.kind", [(kind, 1.0 / (1 + place)) for place, kind in enumerate(kinds)]))
+        kind = cast(ValueType, self._choose(f"{slot}.kind", [(kind, 1.0 / (1 + index)) for index, kind in enumerate(kinds)]))
         return self._of_kind(kind, constraint, slot)
 
     def _of_kind(self, kind: ValueType, constraint: ParameterConstraint, slot: str) -> Any:
@@ -203,15 +203,15 @@ class Drawing:
         count = kind.length or self._choose(f"{slot}.length", [(1, 1.0), (2, 2.0), (3, 1.0), (dims, 2.0), (max(1, dims - 2), 2.0)])
         of_item = {INTS: INT, FLOATS: FLOAT, BOOLS: BOOL}[kind.name]
         plain = constraint._replace(default=MISSING, choices=())
-        return [self._of_kind(ValueType(of_item), plain, slot if way == "constant" else f"{slot}.{place}") for place in range(count)]
+        return [self._of_kind(ValueType(of_item), plain, slot if way == "constant" else f"{slot}.{index}") for index in range(count)]
 
     def _axes(self, dims: int, slot: str, *, every: bool) -> list[int]:
         """Different axes of the first tensor."""
         left = list(range(max(1, dims)))
         count = len(left) if every else self._choose(f"{slot}.axes", [(number, 1.0) for number in range(1, len(left) + 1)])
         found: list[int] = []
-        for place in range(count):
-            axis = int(self._choose(f"{slot}.axis{place}.{len(left)}", [(number, 1.0) for number in range(len(left))]))
+        for index in range(count):
+            axis = int(self._choose(f"{slot}.axis{index}.{len(left)}", [(number, 1.0) for number in range(len(left))]))
             found.append(left.pop(min(axis, len(left) - 1)))
         return found
 

@@ -128,9 +128,9 @@ def _numbers(recipe: CallRecipe, message: str) -> Iterator[Candidate]:
 
 
 def _resized(recipe: CallRecipe, path: Path, tensor: TensorRecipe, present: int, wanted: int) -> Iterator[Candidate]:
-    for place, side in enumerate(tensor.shape):
+    for index, side in enumerate(tensor.shape):
         if side == present:
-            yield path, recipe.replaced(path, tensor._replace(shape=(*tensor.shape[:place], wanted, *tensor.shape[place + 1 :])))
+            yield path, recipe.replaced(path, tensor._replace(shape=(*tensor.shape[:index], wanted, *tensor.shape[index + 1 :])))
 
 
 def _dimensions(recipe: CallRecipe, message: str) -> Iterator[Candidate]:

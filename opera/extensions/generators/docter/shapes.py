@@ -50,7 +50,7 @@ class Sizes:
         """A size that occurs elsewhere in the call."""
         if not shape or self._equal():
             return self.base()
-        return shape[int(self._choose(f"{slot}.pool.{len(shape)}", [(place, 1.0) for place in range(len(shape))]))]
+        return shape[int(self._choose(f"{slot}.pool.{len(shape)}", [(index, 1.0) for index in range(len(shape))]))]
 
     def shape(self, constraint: ParameterConstraint, slot: str, first: Optional[Shape]) -> Shape:
         """A shape for the tensor of *constraint*; *first* is the shape of the call's first tensor, once there is one."""
@@ -65,7 +65,7 @@ class Sizes:
         if way[0] == "documented":
             return self._documented(constraint.shapes[int(way[1])], slot)
         if way[0] == "dims":
-            return tuple(self.size(f"{slot}.{way[1]}.{place}") for place in range(way[1]))
+            return tuple(self.size(f"{slot}.{way[1]}.{index}") for index in range(way[1]))
         if way[0] == "vector":
             return (self.pool(first, slot),)
         if way[0] == "drop-last":
@@ -77,7 +77,7 @@ class Sizes:
         if way[0] == "batch":
             return first[:1]
         if way[0] == "broadcast":
-            return tuple(1 if place % 2 else side for place, side in enumerate(first))
+            return tuple(1 if index % 2 else side for index, side in enumerate(first))
         return first
 
     def _documented(self, dims: tuple[Dim, ...], slot: str) -> Shape:
@@ -85,7 +85,7 @@ class Sizes:
         for dim in dims:
             if dim == "...":
                 count = int(self._choose(f"{slot}.more", [(0, 2.0), (1, 2.0), (2, 1.0)]))
-                found.extend(self.size(f"*{place}") for place in range(count))
+                found.extend(self.size(f"*{index}") for index in range(count))
             else:
                 found.append(dim if isinstance(dim, int) else self.size(dim))
         return tuple(found)

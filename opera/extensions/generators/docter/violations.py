@@ -75,9 +75,9 @@ def _broken_tensor(tensor: TensorRecipe) -> Iterator[tuple[str, TensorRecipe]]:
         yield "scalar", tensor._replace(shape=())
         yield "dropped dimension", tensor._replace(shape=shape[1:])
     yield "added dimension", tensor._replace(shape=(1, *shape))
-    for place, side in enumerate(shape):
-        yield "empty", tensor._replace(shape=(*shape[:place], 0, *shape[place + 1 :]))
-        yield "mismatch", tensor._replace(shape=(*shape[:place], side + 1, *shape[place + 1 :]))
+    for index, side in enumerate(shape):
+        yield "empty", tensor._replace(shape=(*shape[:index], 0, *shape[index + 1 :]))
+        yield "mismatch", tensor._replace(shape=(*shape[:index], side + 1, *shape[index + 1 :]))
     for dtype in _OTHER_DTYPES.get(tensor.dtype, ("float32", "int64")):
         values = "index" if dtype in ("int64", "bool", "uint8") else "normal"
         yield "dtype", tensor._replace(dtype=dtype, values=values, high=max(1, tensor.high))

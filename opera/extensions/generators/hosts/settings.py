@@ -77,14 +77,14 @@ class _Entry:
         if api is None or not calls:
             return
         settings = Settings(api, calls, self._bench.numpy_dtype, self._bench.typed)
-        for place, call in enumerate(spread(calls, self._options.calls)):
+        for index, call in enumerate(spread(calls, self._options.calls)):
             known = settings.of(call)
-            if not self._attempt(call, f"{self._name}::{place}::as recorded", watched=False):
+            if not self._attempt(call, f"{self._name}::{index}::as recorded", watched=False):
                 continue
             deadly: set[int] = set()
-            for numbers, made in variations(call, known, self._options.pairs, f"{self._options.seed}:{self._name}:{place}"):
+            for numbers, made in variations(call, known, self._options.pairs, f"{self._options.seed}:{self._name}:{index}"):
                 if deadly.isdisjoint(numbers):
-                    self._attempt(made, f"{self._name}::{place}::" + ", ".join(str(known[number]) for number in numbers))
+                    self._attempt(made, f"{self._name}::{index}::" + ", ".join(str(known[number]) for number in numbers))
                 else:
                     self._pass_over()
                 if self._number in self._killers:

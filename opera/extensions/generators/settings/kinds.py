@@ -59,7 +59,7 @@ def variations(call: Call, settings: Sequence[Setting[Call]], pairs: int, seed: 
 
 def spread(items: Sequence[Item], count: int) -> list[Item]:
     """At most *count* of *items*, spread evenly: neighbours in a list of recorded calls are alike."""
-    return [items[place * len(items) // count] for place in range(count)] if len(items) > count else list(items)
+    return [items[index * len(items) // count] for index in range(count)] if len(items) > count else list(items)
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:

@@ -88,8 +88,8 @@ def _document(node: Any, opsets: dict[str, int], known: Mapping[str, Any]) -> tu
         raise Unrecordable("graph-inside")
     schema, loose = recorder.schema_of(node, opsets), list[Loose]()
     call: list[Json] = [
-        {"name": recorder.formal_name(schema, place), "value": _value(known.get(name), loose) if name else None}
-        for place, name in enumerate(node.input)
+        {"name": recorder.formal_name(schema, index), "value": _value(known.get(name), loose) if name else None}
+        for index, name in enumerate(node.input)
     ]
     types: list[Json] = [graph(_type(known.get(name))) if name else None for name in node.output]
     attributes = sorted(node.attribute, key=lambda each: each.name)

@@ -124,12 +124,12 @@ def command(
     say(f"{plural(count, 'program')}, {recorded(file, chosen.language, workspace):,} of them new in the workspace")
     runs: dict[str, Summary] = {}
     left_out: dict[str, str] = {}
-    for place, each in enumerate(routes):
-        seconds = None if budget is None else (budget - (time.monotonic() - began)) / (len(routes) - place)
+    for index, each in enumerate(routes):
+        seconds = None if budget is None else (budget - (time.monotonic() - began)) / (len(routes) - index)
         if seconds is not None and seconds <= 0:
             left_out[each.name] = _SPENT
             continue
-        say(f"{place + 1} of {len(routes)}: {each.name}")
+        say(f"{index + 1} of {len(routes)}: {each.name}")
         try:
             runs[each.name] = _run(each, workspace, seed, seconds, jobs, timeout, builds)
         except (EnvironmentBroken, NothingSelected) as error:

@@ -152,9 +152,9 @@ class _Scope:
             if node.op_type == "Identity":
                 self._identities[outputs[0]] = node.input[0]
             return
-        for place, name in enumerate(outputs):
+        for index, name in enumerate(outputs):
             if name:
-                self.known[name] = self.builder.bind(Projection(result, place), kind.fields[place])
+                self.known[name] = self.builder.bind(Projection(result, index), kind.fields[index])
 
     def _call(self, node: Any) -> str:
         function = self._reader.functions.get((node.domain, node.op_type))
@@ -254,7 +254,7 @@ class Node:
 
     def variables(self) -> list[str]:
         """The variables of all inputs."""
-        return [self.variable(place) for place in range(len(self.inputs))]
+        return [self.variable(index) for index in range(len(self.inputs))]
 
     def kind(self, place: int) -> TensorType:
         """The type of the input at *place*."""
@@ -372,7 +372,7 @@ def _normalised(node: Node) -> str:
 def _reshaped(node: Node) -> str:
     shape, sizes = node.kind(0).shape, list(node.integers(1, "shape", None))
     if not node.setting("allowzero", 0):
-        sizes = [shape[place] if size == 0 and place < len(shape) else size for place, size in enumerate(sizes)]
+        sizes = [shape[index] if size == 0 and index < len(shape) else size for index, size in enumerate(sizes)]
     if sizes.count(-1) == 1:
         rest = int(np.prod([size for size in sizes if size != -1]))
         sizes[sizes.index(-1)] = int(np.prod(shape)) // rest if rest else 0
@@ -385,7 +385,7 @@ def _expanded(node: Node) -> str:
 
 
 def _squeezed(node: Node) -> str:
-    ones = [place for place, size in enumerate(node.kind(0).shape) if size == 1]
+    ones = [index for index, size in enumerate(node.kind(0).shape) if size == 1]
     axes = {axis_from(each, node.rank()) for each in node.integers(1, "axes", ones)}
     found = node.variable(0)
     for axis in sorted(axes, reverse=True):
@@ -428,7 +428,7 @@ def _divided(node: Node) -> str:
     size = node.kind(0).shape[axis]
     number = int(node.setting("num_outputs", node.outputs))
     part = -(-size // number)
-    equal = [min(part, max(0, size - place * part)) for place in range(number)]
+    equal = [min(part, max(0, size - index * part)) for index in range(number)]
     return node.call("split", node.variable(0), axis=axis, sizes=node.integers(1, "split", equal))
 
 

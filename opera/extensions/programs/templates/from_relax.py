@@ -350,7 +350,7 @@ def _divided(call: _Call) -> str:
     size = call.kind().shape[axis]
     if isinstance(given, (int, tvm.tirx.IntImm)):
         part = -(-size // int(given))
-        sizes = tuple(min(part, max(0, size - place * part)) for place in range(int(given)))
+        sizes = tuple(min(part, max(0, size - index * part)) for index in range(int(given)))
     else:
         cuts = (0, *_integers(given), size)
         sizes = tuple(high - low for low, high in itertools.pairwise(cuts))
@@ -385,7 +385,7 @@ def _transposed(call: _Call) -> str:
 def _squeezed(call: _Call) -> str:
     shape = call.kind().shape
     given = call.attributes.axis
-    axes = [place for place, size in enumerate(shape) if size == 1] if given is None else [axis_from(int(e), len(shape)) for e in given]
+    axes = [index for index, size in enumerate(shape) if size == 1] if given is None else [axis_from(int(e), len(shape)) for e in given]
     return call.chain("squeeze", sorted(axes, reverse=True))
 
 

@@ -49,7 +49,7 @@ class ProgramModel(ABC):
             self.program = canonical(_checked(instance, ill_typed=self.ill_typed))
         except (BadProgram, IllTyped) as error:
             raise Invalid(ILL_TYPED) from error
-        self._values = [_value(each.value, f"{key}:{place}", seed) for place, each in enumerate(instance.call)]
+        self._values = [_value(each.value, f"{key}:{index}", seed) for index, each in enumerate(instance.call)]
         if [type_of(each) for each in self._values] != [each.type for each in self.program.main.parameters]:
             raise Invalid("inputs-do-not-fit")
 
@@ -88,7 +88,7 @@ class ProgramModel(ABC):
         visible = scale >= _VISIBLE
         own = visible and draw % 2 == 1
         amount = 0.0 if own and draw == 1 else scale
-        feeds = [self._nudged(value, amount, draw, place, computes_as, own=own) for place, value in enumerate(self._values)]
+        feeds = [self._nudged(value, amount, draw, index, computes_as, own=own) for index, value in enumerate(self._values)]
 
         def rounded(value: Array, operator: Operator | None, largest: Array, number: int) -> Array:
             if value.dtype != np.float64:

@@ -128,7 +128,7 @@ class _Printer:
         self._types[name] = kind
         if isinstance(kind, TensorType):
             return [name]
-        parts = [f"{name}_{place}" for place in range(len(kind.fields))]
+        parts = [f"{name}_{index}" for index in range(len(kind.fields))]
         self._parts[name] = parts
         return [each for part, field in zip(parts, kind.fields, strict=True) for each in self._declare(part, field)]
 

@@ -36,15 +36,15 @@ class TorchProgramModel(PyTorchModel):
         except Unwritable as error:
             raise Invalid("not-in-the-language") from error
         self._tensors = [
-            from_numpy(sample(each.value, f"{key}:{place}", seed), each.value.dtype)
-            for place, each in enumerate(instance.call)
+            from_numpy(sample(each.value, f"{key}:{index}", seed), each.value.dtype)
+            for index, each in enumerate(instance.call)
             if isinstance(each.value, Tensor)
         ]
         space: dict[str, Any] = {"torch": torch}
         exec("\n".join(lines), space)  # names by place, numbers, and operators of the registry
         constants = [torch.from_numpy(each.copy()) for each in constants_of(self._program)]
         made = space["Model"](constants) if constants else space["Model"]()
-        self.module = wrap(made.eval(), [Slot(place) for place in range(len(self._tensors))], {}, "program")
+        self.module = wrap(made.eval(), [Slot(index) for index in range(len(self._tensors))], {}, "program")
 
     def source(self, form: str) -> PythonSource:
         return python_source(self._program, dict(self.inputs), self.reference().outputs)

@@ -168,8 +168,8 @@ def module_lines(program: Program) -> list[str]:
         Unwritable: the program chooses one of two blocks, or has an operator that PyTorch lacks.
     """
     constants = list(_constants(program))
-    functions = {each.name: f"function{place}" for place, each in enumerate(program.functions)}
-    names = {id(each): f"self.c{place}" for place, each in enumerate(constants)}
+    functions = {each.name: f"function{index}" for index, each in enumerate(program.functions)}
+    names = {id(each): f"self.c{index}" for index, each in enumerate(constants)}
     lines = ["class Model(torch.nn.Module):"]
     if constants:
         lines += ["    def __init__(self, constants):", "        super().__init__()", "        for place, each in enumerate(constants):"]

@@ -68,7 +68,7 @@ class Known:
         A row that names no folder is about every folder.
         """
         own = self._parts[:-1]
-        return any(not own or any(each[-place:] == own[:place] for place in range(1, len(own) + 1)) for each in folders)
+        return any(not own or any(each[-index:] == own[:index] for index in range(1, len(own) + 1)) for each in folders)
 
     @property
     def _parts(self) -> tuple[str, ...]:

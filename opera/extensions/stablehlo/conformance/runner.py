@@ -194,7 +194,7 @@ class Conformance:
             return [_refused(job, answer)]
         assert isinstance(answer, Interpreted)
         self.names.setdefault(job.file, []).extend(answer.names)
-        return [_outcome(job, place, each) for place, each in enumerate(answer.functions)]
+        return [_outcome(job, index, each) for index, each in enumerate(answer.functions)]
 
     def _lost(self, job: _Job, event: Lost) -> list[Outcome] | _Job:
         state, reason = _obituary(event)

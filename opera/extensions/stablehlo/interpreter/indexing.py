@@ -16,7 +16,7 @@ def start_index(indices: Tensor, batch_index: Index, vector_dimension: int) -> l
     if vector_dimension == indices.rank:
         return [int(indices.get(batch_index).number)]
     before, behind = batch_index[:vector_dimension], batch_index[vector_dimension:]
-    return [int(indices.get((*before, place, *behind)).number) for place in range(indices.shape[vector_dimension])]
+    return [int(indices.get((*before, index, *behind)).number) for index in range(indices.shape[vector_dimension])]
 
 
 def _batching_index(

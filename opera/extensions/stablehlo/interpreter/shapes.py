@@ -215,12 +215,12 @@ def bitcast_convert(it: Invocation) -> Tensor:
         shape = shape[:-1]
     type = it.shaped(shape)
     bits = joined([operand.get(index).bits() for index in operand.index_space()], old)
-    return from_bits(type, [(bits >> place * new.bits) & ((1 << new.bits) - 1) for place in range(type.size)])
+    return from_bits(type, [(bits >> position * new.bits) & ((1 << new.bits) - 1) for position in range(type.size)])
 
 
 def joined(parts: Sequence[int], width: int) -> int:
     """Numbers of *width* bits as one number; the first has the lowest bits."""
-    return sum(part << place * width for place, part in enumerate(parts))
+    return sum(part << index * width for index, part in enumerate(parts))
 
 
 def from_bits(type: TensorType, bits: Sequence[int]) -> Tensor:

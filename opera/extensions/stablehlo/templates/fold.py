@@ -131,8 +131,8 @@ def _evaluated(operation: Any, operands: Sequence[Value], which: Which) -> list[
         block = function.regions[0].blocks.append(*kind.inputs)
     with ir.InsertionPoint(block):
         copy = operation.clone()
-        for place, argument in enumerate(block.arguments):
-            copy.operands[place] = argument
+        for index, argument in enumerate(block.arguments):
+            copy.operands[index] = argument
         ir.Operation.create("func.return", operands=list(copy.results))
     inputs = [_constant(each) for each in operands]
     main = functions_of(module)[0]

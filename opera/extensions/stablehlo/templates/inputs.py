@@ -28,17 +28,17 @@ def inputs_of(function: Function, arguments: str | None, arrays: Sequence[RawArr
     given = _of_text(arguments) if arguments is not None else []
     wanted = list(function.inputs)
     if arrays is not None:
-        given = [_of_array(each, wanted[place] if place < len(wanted) else None, function) for place, each in enumerate(arrays)]
+        given = [_of_array(each, wanted[index] if index < len(wanted) else None, function) for index, each in enumerate(arrays)]
     if len(given) != len(wanted):
         types = f": {', '.join(map(str, wanted))}" if wanted else ""
         raise Rejected(f"@{function.name} takes {len(wanted)} input{'' if len(wanted) == 1 else 's'}, not {len(given)}{types}")
-    for place, (constant, type) in enumerate(zip(given, wanted, strict=True)):
+    for index, (constant, type) in enumerate(zip(given, wanted, strict=True)):
         try:
             own = ir.Type.parse(constant.type)
         except ir.MLIRError as error:
-            raise Rejected(f"input {place} is of no type of MLIR: {message_of(error)}") from error
+            raise Rejected(f"input {index} is of no type of MLIR: {message_of(error)}") from error
         if own != type and not _fits(own, type):
-            raise Rejected(f"input {place} of @{function.name} is {type}, not {constant.type}")
+            raise Rejected(f"input {index} of @{function.name} is {type}, not {constant.type}")
     return given
 
 
@@ -92,4 +92,4 @@ def _fits(given: Any, declared: Any) -> bool:
         return False
     if given.element_type != declared.element_type or given.rank != declared.rank:
         return False
-    return all(declared.is_dynamic_dim(place) or declared.get_dim_size(place) == given.get_dim_size(place) for place in range(given.rank))
+    return all(declared.is_dynamic_dim(index) or declared.get_dim_size(index) == given.get_dim_size(index) for index in range(given.rank))

@@ -58,12 +58,12 @@ class StableHloModel:
 
     def __init__(self, instance: Instance, text: bytes, key: str, seed: int) -> None:
         self._instance = instance
-        self._values = [_value(argument.value, f"{key}:{place}", seed) for place, argument in enumerate(instance.call)]
+        self._values = [_value(argument.value, f"{key}:{index}", seed) for index, argument in enumerate(instance.call)]
         self._text = self._checked(text)
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
-        return [(f"arg{place}", value) for place, value in enumerate(self._values)]
+        return [(f"arg{index}", value) for index, value in enumerate(self._values)]
 
     def run_once(self) -> list[Array]:
         """The results on the reference interpreter."""
@@ -77,7 +77,7 @@ class StableHloModel:
         return Reference(self._evaluate(self._values))
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
-        feeds = [self._nudged(value, scale, draw, place, computes_as) for place, value in enumerate(self._values)]
+        feeds = [self._nudged(value, scale, draw, index, computes_as) for index, value in enumerate(self._values)]
         wide = self._evaluate_wide(feeds, IN_DOUBLE)
         if wide is not None:
             return wide

@@ -178,7 +178,7 @@ class Parts:
         self._module = module
         operations = [each.operation for each in module.body.operations]
         self._named = {ir.StringAttr(each.attributes["sym_name"]).value: each for each in operations if "sym_name" in each.attributes}
-        self._places = {name: place for place, name in enumerate(self._named)}
+        self._places = {name: index for index, name in enumerate(self._named)}
         self._used: dict[str, set[str]] = {}
 
     def reached(self, name: str) -> set[str]:

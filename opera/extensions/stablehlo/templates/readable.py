@@ -27,9 +27,9 @@ class Observed:
         self.written: list[Written] = []
         self._next = 2 * len(plain.checks)
         self.plan = Plan(module, Probes())
-        for place, each in enumerate(plain.checks):
-            expected = each.expected if each.expected is None or isinstance(each.expected, Value) else 2 * place + 1
-            self.plan.sites.append(Site(each.check, each.line, 2 * place, expected, each.probe, each.iteration))
+        for index, each in enumerate(plain.checks):
+            expected = each.expected if each.expected is None or isinstance(each.expected, Value) else 2 * index + 1
+            self.plan.sites.append(Site(each.check, each.line, 2 * index, expected, each.probe, each.iteration))
 
     def see(self, operation: Operation, values: Sequence[interpreter.Tensor]) -> None:
         """Notes what an operation was given."""

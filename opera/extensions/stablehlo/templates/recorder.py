@@ -74,8 +74,8 @@ def record(options: argparse.Namespace, entries: Sequence[tuple[int, str]], root
             except (OSError, UnicodeDecodeError):
                 stream.drop("no-text", name[:200])
                 continue
-            for place, program in enumerate(programs, 1):
-                _record_program(stream, f"{options.source}::{name}", place if len(programs) > 1 else 0, program, filters)
+            for index, program in enumerate(programs, 1):
+                _record_program(stream, f"{options.source}::{name}", index if len(programs) > 1 else 0, program, filters)
 
 
 def _record_program(stream: Stream, test: str, place: int, program: Program, filters: Filters) -> None:
@@ -119,14 +119,14 @@ def _instance(graph: stablehlo_graph.Graph, other: str) -> Instance:
         raise stablehlo_graph.NotRecordable("expected-not-computed") from None
     own = _evaluated(graph.text, graph.inputs)
     expected = [
-        _sharper(check, value, None if own is None else own[place])
-        for place, (check, value) in enumerate(zip(graph.checks, declared, strict=True))
+        _sharper(check, value, None if own is None else own[index])
+        for index, (check, value) in enumerate(zip(graph.checks, declared, strict=True))
     ]
     return Instance(
         "stablehlo",
         graph.api,
         Kind.GRAPH,
-        call=tuple(Argument(f"arg{place}", _tensor(value)) for place, value in enumerate(graph.inputs)),
+        call=tuple(Argument(f"arg{index}", _tensor(value)) for index, value in enumerate(graph.inputs)),
         context=(("graph", Graph(FORMAT, graph.text.encode())),),
         outcome=Outcome.RETURNED,
         expected=tuple(_tensor(each) for each in expected),

@@ -45,8 +45,8 @@ def _name_values(function: Function) -> None:
             if isinstance(value.owner, ir.Block):
                 value.set_location(ir.Location.name(name))
     results = [each for each in block.operations if str(each.operation.name) not in _TRIVIAL]
-    for place, each in enumerate(results):
-        name = "result" if place == len(results) - 1 else str(each.operation.name).rpartition(".")[2]
+    for index, each in enumerate(results):
+        name = "result" if index == len(results) - 1 else str(each.operation.name).rpartition(".")[2]
         each.operation.location = ir.Location.name(name)
 
 
@@ -60,7 +60,7 @@ def _named_operands(operation: Any) -> list[tuple[str, Any]]:
             found.append((name, value))
         elif isinstance(value, ir.OpOperandList):
             several = list(value)
-            found += [(f"{name}{place}" if len(several) > 1 else name.rstrip("s_"), each) for place, each in enumerate(several)]
+            found += [(f"{name}{index}" if len(several) > 1 else name.rstrip("s_"), each) for index, each in enumerate(several)]
     return found
 
 

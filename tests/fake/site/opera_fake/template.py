@@ -51,7 +51,7 @@ class FakeModel:
     def __init__(self, instance: Instance, key: str, seed: int) -> None:
         self.api = instance.api
         self.settings = {argument.name: argument.value for argument in instance.init}
-        self._values = [sample(argument.value, f"{key}:{place}", seed) for place, argument in enumerate(instance.call)]
+        self._values = [sample(argument.value, f"{key}:{index}", seed) for index, argument in enumerate(instance.call)]
 
     @property
     def inputs(self) -> Sequence[tuple[str, Any]]:

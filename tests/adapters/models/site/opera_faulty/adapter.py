@@ -55,9 +55,9 @@ def _planted(onnx: Any, model: Any, faulty: list[str], factor: float) -> Any:
     nodes: list[Any] = []
     for node in model.graph.node:
         nodes.append(node)
-        for place, name in enumerate(node.output):
+        for index, name in enumerate(node.output):
             if name in faulty:
-                node.output[place] = f"{name}__right"
+                node.output[index] = f"{name}__right"
                 nodes.append(onnx.helper.make_node("Mul", [f"{name}__right", "factor__planted"], [name]))
     copied = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
     del model.graph.node[:]
