@@ -35,7 +35,7 @@ from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.workers.child import Handler, Stages
 from opera.workers.failure import describe
-from opera.workers.pool_protocol import WorkerKind
+from opera.workers.pool_protocol import Role
 from opera.workers.process import PINNED_ENVIRONMENT, Done, Raised
 
 
@@ -72,9 +72,9 @@ def main() -> None:
         Path(folder, "blobs").symlink_to((arguments.workspace / "blobs").resolve())
         spec = compiler_spec(config, chosen, ["pytorch"], cache, {})
         os.environ.update({**PINNED_ENVIRONMENT, **spec.environment})
-        workers: dict[WorkerKind, Handler] = {
-            WorkerKind.LIBRARY: Materialiser(dict(library_spec(config, "pytorch", cache).options)),
-            WorkerKind.COMPILER: CompilerWorker(dict(spec.options)),
+        workers: dict[Role, Handler] = {
+            Role.LIBRARY: Materialiser(dict(library_spec(config, "pytorch", cache).options)),
+            Role.COMPILER: CompilerWorker(dict(spec.options)),
         }
         for worker in workers.values():
             worker.ready()
@@ -92,7 +92,7 @@ def main() -> None:
         compare(difftest, workers, [(key, corpus.get(key).api) for key in keys])
 
 
-def compare(difftest: DiffTest, workers: dict[WorkerKind, Handler], instances: list[tuple[str, str]]) -> None:
+def compare(difftest: DiffTest, workers: dict[Role, Handler], instances: list[tuple[str, str]]) -> None:
     """Runs each test both ways, and prints the medians and sums of each stage."""
     spent: dict[str, list[dict[str, float]]] = {"without": [], "with": []}
     verdicts: Counter[str] = Counter()
@@ -117,7 +117,7 @@ def compare(difftest: DiffTest, workers: dict[WorkerKind, Handler], instances: l
     print(f"{'all':<10} {own:>10.1f} {kept:>10.1f} {own / kept:>6.1f}")
 
 
-def judgement_of(difftest: DiffTest, test: Test, workers: dict[WorkerKind, Handler]) -> tuple[Judgement, dict[str, float]]:
+def judgement_of(difftest: DiffTest, test: Test, workers: dict[Role, Handler]) -> tuple[Judgement, dict[str, float]]:
     """The judgement of one test, and the CPU seconds of its stages."""
     clock = Clock()
 

@@ -41,7 +41,7 @@ from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.oracles.verdict import LevelFacts, Stage, Verdict
-from opera.workers.pool_protocol import WorkerKind
+from opera.workers.pool_protocol import Role
 from opera.workers.process import Done, Lost, Raised
 
 Event = Done | Raised | Lost
@@ -51,8 +51,8 @@ TOO_SLOW = "too-slow"
 """The reason of a declined test for which a compiler, slow by design, needs more than the time limit."""
 LOWEST_LEVEL: Final = "lowest_level"
 """The key of a failure's detail for its outcome at the lowest optimisation level."""
-_SPAWNED = {WorkerKind.COMPILER_FRESH: WorkerKind.COMPILER_SPAWNED, WorkerKind.LIBRARY_FRESH: WorkerKind.LIBRARY_SPAWNED}
-_FRESH = {WorkerKind.LIBRARY: WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER: WorkerKind.COMPILER_FRESH}
+_SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
+_FRESH = {Role.LIBRARY: Role.LIBRARY_FRESH, Role.COMPILER: Role.COMPILER_FRESH}
 
 
 class Phase(enum.Enum):
@@ -68,7 +68,7 @@ class Phase(enum.Enum):
 class Ask:
     """A request for a worker."""
 
-    worker: WorkerKind
+    worker: Role
     request: Request
 
 
@@ -92,7 +92,7 @@ class TestState:
 
     test: Test
     phase: Phase
-    worker: WorkerKind
+    worker: Role
     reference: KeptReference | None = None
     artefact: KeptModel | None = None
     failures: tuple[Judgement, ...] = ()
@@ -126,8 +126,8 @@ class DiffTest:
     lowest: str | None = None
     computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
     confirm: bool = True
-    library: WorkerKind = WorkerKind.LIBRARY
-    compiler: WorkerKind = WorkerKind.COMPILER
+    library: Role = Role.LIBRARY
+    compiler: Role = Role.COMPILER
     reviewed: Callable[[Judgement, Test], bool] = needs_review
     keep: bool = False
     is_slow: bool = False
@@ -197,10 +197,10 @@ class DiffTest:
 
     def _materialised(self, state: TestState, answer: Answer) -> TestState | Judgement:
         if isinstance(answer, LibraryLost):
-            if state.worker is WorkerKind.LIBRARY:
-                return replace(state, worker=WorkerKind.LIBRARY_FRESH)
-            if state.failures and state.worker is WorkerKind.LIBRARY_FRESH:
-                return replace(state, worker=WorkerKind.LIBRARY_SPAWNED)
+            if state.worker is Role.LIBRARY:
+                return replace(state, worker=Role.LIBRARY_FRESH)
+            if state.failures and state.worker is Role.LIBRARY_FRESH:
+                return replace(state, worker=Role.LIBRARY_SPAWNED)
         if isinstance(answer, Made):
             if state.failures:
                 return _flaky(state.failures[0], Verdict.PASS)
@@ -219,8 +219,8 @@ class DiffTest:
             if state.remade >= MOST_RUNS:
                 raise EnvironmentBroken(f"files disappear from the cache ({damaged.reason}); check which other program writes there")
             return TestState(state.test, Phase.MODEL, self.library, seconds=state.seconds, remade=state.remade + 1)
-        if isinstance(event, Lost) and event.stage in ("", "read") and state.worker is WorkerKind.COMPILER and not state.failures:
-            return replace(state, worker=WorkerKind.COMPILER_FRESH)
+        if isinstance(event, Lost) and event.stage in ("", "read") and state.worker is Role.COMPILER and not state.failures:
+            return replace(state, worker=Role.COMPILER_FRESH)
         judgement = judge_compilation(event, state.test, state.reference.undefined, state.artefact.suspect)
         if self.is_slow and judgement.verdict is Verdict.HANG:
             judgement = replace(judgement, verdict=Verdict.UNSUPPORTED, reason=TOO_SLOW)
@@ -241,7 +241,7 @@ class DiffTest:
         if not self.confirm or any(self.is_same(earlier, judgement) for earlier in state.failures):
             if state.phase is Phase.MODEL or not self.reviewed(judgement, state.test):
                 return judgement
-            return replace(state, phase=Phase.REVIEW, worker=WorkerKind.LIBRARY, failures=(), confirmed=judgement)
+            return replace(state, phase=Phase.REVIEW, worker=Role.LIBRARY, failures=(), confirmed=judgement)
         if len(state.failures) < MOST_RUNS - 1:
             worker = _SPAWNED.get(state.worker, state.worker) if state.failures else _FRESH.get(state.worker, state.worker)
             return replace(state, worker=worker, failures=(*state.failures, judgement))
@@ -260,7 +260,7 @@ class DiffTest:
         known = LOWEST_LEVEL in judgement.detail
         if known or self.lowest is None or judgement.exporter is not None or judgement.stage in (Stage.EXPORT, Stage.LOAD):
             return judgement
-        return replace(state, phase=Phase.LOWEST, worker=WorkerKind.COMPILER_FRESH, confirmed=judgement)
+        return replace(state, phase=Phase.LOWEST, worker=Role.COMPILER_FRESH, confirmed=judgement)
 
     def is_same(self, one: Judgement, other: Judgement) -> bool:
         """Whether two runs failed in the same way. A result from uninitialised memory differs in each run."""

@@ -24,19 +24,19 @@ from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm, ModelForm
 from opera.oracles.verdict import KeptFacts, Verdict
-from opera.workers.pool_protocol import WorkerKind
+from opera.workers.pool_protocol import Role
 from opera.workers.process import Done
 from opera.workers.supervision import working_folder
 
-WARM = (WorkerKind.LIBRARY, WorkerKind.COMPILER)
-FRESH = (WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER_FRESH)
-SPAWNED = (WorkerKind.LIBRARY_SPAWNED, WorkerKind.COMPILER_SPAWNED)
+WARM = (Role.LIBRARY, Role.COMPILER)
+FRESH = (Role.LIBRARY_FRESH, Role.COMPILER_FRESH)
+SPAWNED = (Role.LIBRARY_SPAWNED, Role.COMPILER_SPAWNED)
 _DEADLY = frozenset({Verdict.ABORT, Verdict.HANG, Verdict.OOM})
 _ANSWER_WITHIN = 900.0
 NOTHING: frozenset[str] = frozenset()
 """No fingerprint in particular."""
 
-Roles = tuple[WorkerKind, WorkerKind]
+Roles = tuple[Role, Role]
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class TestRunner:
         """The first pass of the compiler without which *trial* does not fail; None where none alone is to blame, or it does not tell."""
         document = json.dumps(encode_instance(trial.instance, self._put))
         test = Test(0, trial.key, trial.key, trial.instance.api, ModelForm.parse(trial.form), "", "", trial.seed)
-        difftest = replace(self._workers.difftest(lambda _: document), lowest=None, confirm=False, compiler=WorkerKind.COMPILER_FRESH)
+        difftest = replace(self._workers.difftest(lambda _: document), lowest=None, confirm=False, compiler=Role.COMPILER_FRESH)
         state = difftest.begin(test)
         while isinstance(state, TestState) and state.phase is Phase.MODEL:
             state = difftest.answered(state, self._ask(difftest.ask(state)))
@@ -194,7 +194,7 @@ class TestRunner:
         if trial.instance.kind not in (Kind.NODE, Kind.GRAPH) or state.test.form.inputs is not InputForm.RUNTIME:
             return True
         form = replace(state.test.form, inputs=InputForm.BAKED)
-        baked = replace(state, test=replace(state.test, form=form), phase=Phase.MODEL, worker=WorkerKind.LIBRARY)
+        baked = replace(state, test=replace(state.test, form=form), phase=Phase.MODEL, worker=Role.LIBRARY)
         event = self._ask(difftest.ask(baked))
         return not isinstance(event, Done) or not isinstance(from_json(event.result), InstanceRejected)
 
@@ -207,7 +207,7 @@ class TestRunner:
 
     def roles_for(self, verdict: Verdict) -> Roles:
         """The workers for a failure of that kind: one that kills its process gets a copy of a warm one each time."""
-        return (WorkerKind.LIBRARY, WorkerKind.COMPILER_FRESH) if verdict in _DEADLY else WARM
+        return (Role.LIBRARY, Role.COMPILER_FRESH) if verdict in _DEADLY else WARM
 
     def _ask(self, step: Ask) -> Event:
         task = to_json(step.request)

@@ -24,7 +24,7 @@ from opera.oracles import revisions
 from opera.oracles.verdict import Verdict
 from opera.plugins import load
 from opera.workers.pool import WorkerPool
-from opera.workers.pool_protocol import PoolProtocol, WorkerConfig, WorkerKind
+from opera.workers.pool_protocol import PoolProtocol, Role, WorkerConfig
 from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 
@@ -57,12 +57,12 @@ class SubjectSession:
             config, registered, [self.route.library], cache, environment, chebyshev=settings.chebyshev, level=settings.level
         )
         configs = {
-            WorkerKind.LIBRARY: WorkerConfig(library),
-            WorkerKind.LIBRARY_FRESH: WorkerConfig(library),
-            WorkerKind.LIBRARY_SPAWNED: WorkerConfig(library, forkable=False),
-            WorkerKind.COMPILER: WorkerConfig(compiler),
-            WorkerKind.COMPILER_FRESH: WorkerConfig(compiler, forkable=self.adapter.fork is not Fork.NEVER),
-            WorkerKind.COMPILER_SPAWNED: WorkerConfig(compiler, forkable=False),
+            Role.LIBRARY: WorkerConfig(library),
+            Role.LIBRARY_FRESH: WorkerConfig(library),
+            Role.LIBRARY_SPAWNED: WorkerConfig(library, forkable=False),
+            Role.COMPILER: WorkerConfig(compiler),
+            Role.COMPILER_FRESH: WorkerConfig(compiler, forkable=self.adapter.fork is not Fork.NEVER),
+            Role.COMPILER_SPAWNED: WorkerConfig(compiler, forkable=False),
         }
         self.specs = {kind: each.spec for kind, each in configs.items()}
         limits = Limits(stage=settings.timeout, start=max(180.0, settings.timeout), memory=settings.memory)
@@ -77,42 +77,42 @@ class SubjectSession:
         """
         self._interrupted = interrupted
         difftest, tests = canary_tests(self.route, self._settings.subject, self._settings.seed)
-        asked: dict[WorkerKind, Message] = {}
+        asked: dict[Role, Message] = {}
 
         def ask(step: Ask) -> Event:
             asked.setdefault(step.worker, to_json(step.request))
             return self._one(step.worker, to_json(step.request))
 
         self.pool.limit_stages(max(_FIRST_STAGE, self._settings.timeout))
-        self.pool.prepare(WorkerKind.LIBRARY, WorkerKind.COMPILER)
+        self.pool.prepare(Role.LIBRARY, Role.COMPILER)
         judgements = [drive(difftest, difftest.begin(test), ask) for test in tests]
         self.pool.limit_stages(self._settings.timeout)
         for test, judgement in zip(tests, judgements, strict=True):
             fault = canary_fault(self._settings.compiler, self.adapter.precision, test, judgement)
-            if fault is not None and WorkerKind.COMPILER not in asked:
+            if fault is not None and Role.COMPILER not in asked:
                 why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
                 raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; run `opera doctor`")
             if fault is not None:
                 raise EnvironmentBroken(f"{self._settings.compiler} {fault}; no campaign starts on a broken adapter, so run `opera doctor`")
         self.products = products_of(judgements)
-        if self.pool.infos[WorkerKind.LIBRARY]["forkable"]:
-            self.pool.set_warmup(WorkerKind.LIBRARY_FRESH, asked[WorkerKind.LIBRARY])
+        if self.pool.infos[Role.LIBRARY]["forkable"]:
+            self.pool.set_warmup(Role.LIBRARY_FRESH, asked[Role.LIBRARY])
         else:
-            self.pool.never_copy(WorkerKind.LIBRARY_FRESH)
+            self.pool.never_copy(Role.LIBRARY_FRESH)
         if self.adapter.fork is Fork.WARM:
-            self.pool.set_warmup(WorkerKind.COMPILER_FRESH, asked[WorkerKind.COMPILER])
+            self.pool.set_warmup(Role.COMPILER_FRESH, asked[Role.COMPILER])
         return self.identity()
 
-    def ask(self, worker: WorkerKind, request: Request) -> Event:
+    def ask(self, worker: Role, request: Request) -> Event:
         """What *worker* answers; a task that takes too long runs twice."""
         return self._one(worker, to_json(request))
 
-    def _one(self, role: WorkerKind, task: Message) -> Done | Raised | Lost:
+    def _one(self, role: Role, task: Message) -> Done | Raised | Lost:
         """The outcome of *task*. A task that takes too long runs twice, because a compiler's first model is slow on a busy machine."""
         event = self._once(role, task)
         return self._once(role, task) if isinstance(event, Lost) and event.cause == "deadline" else event
 
-    def _once(self, role: WorkerKind, task: Message) -> Done | Raised | Lost:
+    def _once(self, role: Role, task: Message) -> Done | Raised | Lost:
         deadline = time.monotonic() + 600
         assigned = False
         while time.monotonic() < deadline:
@@ -126,7 +126,7 @@ class SubjectSession:
 
     def identity(self) -> Identity:
         """What the identities of tests are made of, as the workers said it."""
-        library = self.pool.infos[WorkerKind.LIBRARY]
+        library = self.pool.infos[Role.LIBRARY]
         kept = {} if self._settings.suite is None else {"kept": _KEPT}
         return Identity(
             compiler=self._settings.compiler,
@@ -145,12 +145,12 @@ class SubjectSession:
 
     def library_versions(self) -> Mapping[str, str]:
         """Versions on the library's side, with those of the exporter that makes the models of the route."""
-        info = self.pool.infos[WorkerKind.LIBRARY]
+        info = self.pool.infos[Role.LIBRARY]
         return {**info["versions"], **info.get("exporters", {}).get(self.route.artefact, {})}
 
     def compiler_versions(self) -> Mapping[str, str]:
         """Versions and settings on the compiler's side."""
-        versions: Mapping[str, str] = self.pool.infos[WorkerKind.COMPILER]["versions"]
+        versions: Mapping[str, str] = self.pool.infos[Role.COMPILER]["versions"]
         own = {"build": self._settings.build, "opera.toml": self._own_settings}
         return {**versions, **{name: value for name, value in own.items() if value is not None}}
 
@@ -216,7 +216,7 @@ def _never(judgement: Judgement, test: Test) -> bool:
 
 
 def _pool(
-    configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None
+    configs: Mapping[Role, WorkerConfig], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None
 ) -> PoolProtocol:
     if settings.cluster is None:
         return WorkerPool(configs, limits, settings.jobs, scratch, logs)

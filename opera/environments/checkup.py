@@ -23,7 +23,7 @@ from opera.difftest.specs import compiler_spec, library_spec
 from opera.environments.inventory import Inventory, Lack, clashes, inventory, lacks, wanted
 from opera.environments.pinned import described, is_required, made_as, needs_of, own_only, requirements_of
 from opera.errors import EnvironmentBroken, OperaError
-from opera.workers.pool_protocol import WorkerKind
+from opera.workers.pool_protocol import Role
 from opera.workers.process import Broken, Limits, Lost, Ready
 from opera.workers.session import WorkerSession, session
 from opera.workers.supervision import supervised
@@ -333,7 +333,7 @@ class Checkup:
             difftest, tests = canary_tests(Route(name, "", kind, rejects=rejects), name, _SEED)
         except OperaError as error:
             return str(error)
-        difftest = replace(difftest, library=WorkerKind.LIBRARY_FRESH)  # the worker is asked once, whatever becomes of it
+        difftest = replace(difftest, library=Role.LIBRARY_FRESH)  # the worker is asked once, whatever becomes of it
         made: list[TestState] = []
         for test in tests:
             state = difftest.begin(test)
@@ -409,7 +409,7 @@ class Checkup:
         imported, judgements = str(ready.info["imported"]), list[Judgement]()
         for test, state in zip(tests, made, strict=True):
             event = worker.ask(to_json(difftest.ask(state).request))
-            judgement = difftest.answered(replace(state, worker=WorkerKind.COMPILER_FRESH), event)
+            judgement = difftest.answered(replace(state, worker=Role.COMPILER_FRESH), event)
             if isinstance(judgement, TestState):
                 raise EnvironmentBroken(f"files disappear from {self._cache}; check which other program writes there")
             fault = canary_fault(name, adapter.precision, test, judgement)

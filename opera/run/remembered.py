@@ -11,10 +11,10 @@ from opera.difftest.session import SubjectSession
 from opera.environments.state import state_of
 from opera.store import Campaigns
 from opera.workers.messages import check_info
-from opera.workers.pool_protocol import WorkerKind
+from opera.workers.pool_protocol import Role
 from opera.workers.protocol import ProtocolError
 
-_KINDS = (WorkerKind.LIBRARY, WorkerKind.COMPILER)
+_KINDS = (Role.LIBRARY, Role.COMPILER)
 
 
 class Remembered:

@@ -19,7 +19,7 @@ from opera.difftest.model_worker import REFERENCE
 from opera.difftest.protocol import DiffTest, Phase, TestState, answer_of
 from opera.difftest.test import Test
 from opera.oracles.verdict import Verdict
-from opera.workers.pool_protocol import PoolProtocol, WorkerKind
+from opera.workers.pool_protocol import PoolProtocol, Role
 from opera.workers.protocol import Message
 
 AHEAD = 64
@@ -130,7 +130,7 @@ class Scheduler:
         self._ready: list[tuple[int, TestState]] = []
         self._reviews: deque[TestState] = deque()
         self._again: deque[TestState] = deque()
-        self._fresh: dict[WorkerKind, deque[TestState]] = {role: deque() for role in WorkerKind if role.is_fresh}
+        self._fresh: dict[Role, deque[TestState]] = {role: deque() for role in Role if role.is_fresh}
         self._pool = pool
         self._difftest = difftest
         self._cache = cache
@@ -236,13 +236,13 @@ class Scheduler:
                 return True
         return False
 
-    def _may_wait(self, candidate: tuple[WorkerKind, TestState, int, Callable[[], object]]) -> bool:
+    def _may_wait(self, candidate: tuple[Role, TestState, int, Callable[[], object]]) -> bool:
         """Whether a task should wait a moment; at most one for each slot, because another process may keep the core."""
         role, _, waiting, _ = candidate
         return waiting <= self._slots and self._pool.is_away(role)
 
-    def _candidates(self) -> Iterator[tuple[WorkerKind, TestState, int, Callable[[], object]]]:
-        """The tasks that could start, the most urgent first, with the number of jobs that wait for the same worker kind.
+    def _candidates(self) -> Iterator[tuple[Role, TestState, int, Callable[[], object]]]:
+        """The tasks that could start, the most urgent first, with the number of jobs that wait for the same role.
 
         Models are made while compilers work, or when no model is left.
         """
@@ -250,26 +250,24 @@ class Scheduler:
             if queue:
                 yield role, queue[0], len(queue), queue.popleft
         if self._reviews:
-            yield WorkerKind.LIBRARY, self._reviews[0], 1, self._reviews.popleft
+            yield Role.LIBRARY, self._reviews[0], 1, self._reviews.popleft
         several = max(1, self._slots // 4)
-        room = len(self._ready) + self._pool.busy(WorkerKind.LIBRARY) < self._ahead
+        room = len(self._ready) + self._pool.busy(Role.LIBRARY) < self._ahead
         materialise = self._first_without_model(several) if room else None
-        if materialise and self._slots > 1 and not self._pool.busy(WorkerKind.LIBRARY):
+        if materialise and self._slots > 1 and not self._pool.busy(Role.LIBRARY):
             yield materialise
             materialise = None
         if self._ready:
-            yield WorkerKind.COMPILER, self._ready[0][1], len(self._ready), lambda: heapq.heappop(self._ready)
+            yield Role.COMPILER, self._ready[0][1], len(self._ready), lambda: heapq.heappop(self._ready)
         if materialise and (not self._ready or self._slots > 2):
             yield materialise
 
-    def _first_without_model(self, several: int) -> tuple[WorkerKind, TestState, int, Callable[[], object]] | None:
+    def _first_without_model(self, several: int) -> tuple[Role, TestState, int, Callable[[], object]] | None:
         """The next test whose model has to be made, those first whose files were damaged."""
         if self._again:
-            return WorkerKind.LIBRARY, self._again[0], several, self._again.popleft
+            return Role.LIBRARY, self._again[0], several, self._again.popleft
         state = self._begin(self._pending.first()) if self._pending else None
-        return (
-            (WorkerKind.LIBRARY, state, several, self._pending.pop) if isinstance(state, TestState) and state.phase is Phase.MODEL else None
-        )
+        return (Role.LIBRARY, state, several, self._pending.pop) if isinstance(state, TestState) and state.phase is Phase.MODEL else None
 
     def _keep(self, state: TestState, answer: Answer, after: TestState | Judgement) -> None:
         """Keeps an answer that is not tried again, under the keys that it is about: a failed export says nothing of the reference."""

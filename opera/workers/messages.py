@@ -77,7 +77,7 @@ Said = ReadyMessage | BrokenMessage | ForkedMessage | DoneMessage | RaisedMessag
 
 @dataclass(frozen=True)
 class Answers:
-    """The messages that workers of a kind may send, as types of msgspec.
+    """The messages that workers of a role may send, as types of msgspec.
 
     Attributes:
         info: Of itself, when it is ready.
@@ -128,7 +128,7 @@ def _depth(value: object) -> int:
 
 
 def said(message: Message, role: str) -> Said:
-    """The decoded *message* of a worker whose kind is called *role*.
+    """The decoded *message* of a worker of *role*.
 
     Raises:
         ProtocolError: a worker never says that.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from opera.errors import EnvironmentBroken
 from opera.workers.machine import this_machine
-from opera.workers.pool_protocol import Ended, Job, WorkerConfig, WorkerFacts, WorkerKind
+from opera.workers.pool_protocol import Ended, Job, Role, WorkerConfig, WorkerFacts
 from opera.workers.process import Broken, Event, Limits, Lost, Ready, Worker
 from opera.workers.processes import kill_orphans, resident_alone
 from opera.workers.protocol import Message
@@ -34,7 +34,7 @@ _DISTURBED_STARTS = 20
 class _Pending:
     """A task whose caller waits for the result; *disturbed* counts how often its process was killed from outside."""
 
-    role: WorkerKind
+    role: Role
     job: Job
     task: Message
     disturbed: int = 0
@@ -43,7 +43,7 @@ class _Pending:
 @dataclass
 class _Slot:
     worker: Worker
-    role: WorkerKind
+    role: Role
     order: _Pending | None = None
     started: bool = False
     warming: bool = False
@@ -60,9 +60,7 @@ class WorkerPool:
         logs: Where the last words of workers are kept; None keeps none.
     """
 
-    def __init__(
-        self, configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None
-    ) -> None:
+    def __init__(self, configs: Mapping[Role, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None) -> None:
         self._configs = dict(configs)
         self._limits = limits
         self._capacity = slots
@@ -75,7 +73,7 @@ class WorkerPool:
         self._checked = 0.0
         self._failed_starts = self._disturbed_starts = 0
         self._again: deque[_Pending] = deque()
-        self.infos: dict[WorkerKind, Message] = {}
+        self.infos: dict[Role, Message] = {}
         self.machine = this_machine()
         """The machine of the last event that `wait` yielded."""
         self._block = ExitStack()
@@ -86,12 +84,12 @@ class WorkerPool:
         """How many more workers may be busy."""
         return self._capacity - len(self._again) - sum(1 for slot in self._slots if slot.worker.busy or not slot.worker.ready)
 
-    def busy(self, role: WorkerKind) -> int:
+    def busy(self, role: Role) -> int:
         """How many workers of *role* are starting or working."""
         return sum(1 for slot in self._slots if slot.role is role and (slot.worker.busy or not slot.worker.ready))
 
-    def jobs(self) -> list[tuple[WorkerKind, Job, str]]:
-        """WorkerKind, job and stage of everything in progress."""
+    def jobs(self) -> list[tuple[Role, Job, str]]:
+        """Role, job and stage of everything in progress."""
         return [(slot.order.role, slot.order.job, slot.worker.stage) for slot in self._slots if slot.order is not None]
 
     def workers(self) -> list[WorkerFacts]:
@@ -112,7 +110,7 @@ class WorkerPool:
             for slot in self._slots
         ]
 
-    def set_warmup(self, role: WorkerKind, task: Message) -> None:
+    def set_warmup(self, role: Role, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         self._configs[role] = replace(self._configs[role], warmup=task)
 
@@ -122,16 +120,16 @@ class WorkerPool:
         for slot in self._slots:
             slot.worker.limits = self._limits
 
-    def never_copy(self, role: WorkerKind) -> None:
+    def never_copy(self, role: Role) -> None:
         """Makes every later task of *role* run in a newly started process."""
         self._configs[role] = replace(self._configs[role], forkable=False, warmup=None)
 
-    def prepare(self, *roles: WorkerKind) -> None:
+    def prepare(self, *roles: Role) -> None:
         """Starts a worker of each of *roles* at the same time, as far as there are slots."""
         for role in roles[: self.free_slots]:
             self._start(role)
 
-    def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: Role, job: Job, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle worker of *role*. Without one, starts one, and returns False: the caller offers the job again.
 
         A task whose process is killed from outside is given out again, up to `MOST_DISTURBED` times.
@@ -144,12 +142,12 @@ class WorkerPool:
         """
         return self._hand_over(_Pending(role, job, task), waiting)
 
-    def is_away(self, role: WorkerKind) -> bool:
+    def is_away(self, role: Role) -> bool:
         """Whether there are idle workers of *role*, and something works on the home core of each."""
         idle = self._idle(role)
         return bool(idle) and not any(slot.worker.home_is_free() for slot in idle)
 
-    def _idle(self, role: WorkerKind) -> list[_Slot]:
+    def _idle(self, role: Role) -> list[_Slot]:
         return [slot for slot in self._slots if slot.role is role and slot.worker.ready and not slot.worker.busy]
 
     def _hand_over(self, order: _Pending, waiting: int) -> bool:
@@ -167,7 +165,7 @@ class WorkerPool:
             self._start(role)
         return False
 
-    def _start(self, role: WorkerKind) -> None:
+    def _start(self, role: Role) -> None:
         spec = self._configs[role].spec
         try:
             worker = Worker(spec, self._limits, self._scratch, self._logs)

@@ -1,4 +1,4 @@
-"""The interface of a worker pool, on this machine or on a Ray cluster: worker kinds, configurations, slots."""
+"""The interface of a worker pool, on this machine or on a Ray cluster: roles of workers, configurations, slots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opera.workers.process import Done, Lost, Raised, WorkerSpec
 from opera.workers.protocol import Message
 
 
-class WorkerKind(enum.Enum):
+class Role(enum.Enum):
     """The purpose of a worker. A *fresh* one runs every task in a separate process, copied from a warm one if that is allowed."""
 
     LIBRARY = "library"
@@ -25,7 +25,7 @@ class WorkerKind(enum.Enum):
     @property
     def is_fresh(self) -> bool:
         """Whether its tasks run in a process of their own."""
-        return self not in (WorkerKind.LIBRARY, WorkerKind.COMPILER)
+        return self not in (Role.LIBRARY, Role.COMPILER)
 
 
 @dataclass(frozen=True)
@@ -62,15 +62,15 @@ class WorkerFacts(TypedDict):
 
 Job = Any
 """A value that the caller passes with a task, and gets back with the outcome."""
-Ended = tuple[WorkerKind, Job, Done | Raised | Lost]
+Ended = tuple[Role, Job, Done | Raised | Lost]
 """Whose task it was, the job that came with it, and what became of it."""
 
 
 class PoolProtocol(Protocol):
-    """Workers by kind, with a limit on busy workers."""
+    """Workers by role, with a limit on busy workers."""
 
-    infos: dict[WorkerKind, Message]
-    """The information that a worker of each kind has sent about itself."""
+    infos: dict[Role, Message]
+    """The information that a worker of each role has sent about itself."""
     machine: Machine
     """The machine of the last event that `wait` yielded."""
     listener: Callable[..., None]
@@ -81,19 +81,19 @@ class PoolProtocol(Protocol):
         """How many more workers may be busy."""
         ...
 
-    def busy(self, role: WorkerKind) -> int:
+    def busy(self, role: Role) -> int:
         """How many workers of *role* are starting or working."""
         ...
 
-    def jobs(self) -> list[tuple[WorkerKind, Job, str]]:
-        """WorkerKind, job and stage of everything in progress."""
+    def jobs(self) -> list[tuple[Role, Job, str]]:
+        """Role, job and stage of everything in progress."""
         ...
 
     def workers(self) -> list[WorkerFacts]:
         """The state of each worker, as a document."""
         ...
 
-    def set_warmup(self, role: WorkerKind, task: Message) -> None:
+    def set_warmup(self, role: Role, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         ...
 
@@ -101,19 +101,19 @@ class PoolProtocol(Protocol):
         """Sets the time limit of each stage."""
         ...
 
-    def never_copy(self, role: WorkerKind) -> None:
+    def never_copy(self, role: Role) -> None:
         """Makes every later task of *role* run in a newly started process."""
         ...
 
-    def prepare(self, *roles: WorkerKind) -> None:
+    def prepare(self, *roles: Role) -> None:
         """Starts a worker of each of *roles* at the same time, as far as there are slots: most of the time to start is imports."""
         ...
 
-    def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: Role, job: Job, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle worker of *role*; False if no worker is idle: then the caller offers the job again later."""
         ...
 
-    def is_away(self, role: WorkerKind) -> bool:
+    def is_away(self, role: Role) -> bool:
         """Whether a task for *role* would have to leave the core that its worker was started on, which slows some compilers down."""
         ...
 

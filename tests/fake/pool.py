@@ -20,7 +20,7 @@ from unittest import mock
 from opera.workers import messages
 from opera.workers.child import Handler, _attempt
 from opera.workers.machine import this_machine
-from opera.workers.pool_protocol import Ended, Job, WorkerConfig, WorkerFacts, WorkerKind
+from opera.workers.pool_protocol import Ended, Job, Role, WorkerConfig, WorkerFacts
 from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
 from opera.workers.protocol import Message, pack, unpack
 
@@ -87,14 +87,12 @@ class _Worker:
 class LocalPool:
     """Does the tasks of a campaign when the driver waits for them, in the order in which they were given out."""
 
-    def __init__(
-        self, configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None
-    ) -> None:
+    def __init__(self, configs: Mapping[Role, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None) -> None:
         self._configs = dict(configs)
         self._slots = slots
-        self._workers: dict[WorkerKind, _Worker] = {}
-        self._given: deque[tuple[WorkerKind, Job, Message]] = deque()
-        self.infos: dict[WorkerKind, Message] = {}
+        self._workers: dict[Role, _Worker] = {}
+        self._given: deque[tuple[Role, Job, Message]] = deque()
+        self.infos: dict[Role, Message] = {}
         self.machine = this_machine()
         self.listener: Callable[..., None] = print
 
@@ -102,32 +100,32 @@ class LocalPool:
     def free_slots(self) -> int:
         return self._slots - len(self._given)
 
-    def busy(self, role: WorkerKind) -> int:
+    def busy(self, role: Role) -> int:
         return sum(each is role for each, _, _ in self._given)
 
-    def jobs(self) -> list[tuple[WorkerKind, Job, str]]:
+    def jobs(self) -> list[tuple[Role, Job, str]]:
         return [(role, job, "") for role, job, _ in self._given]
 
     def workers(self) -> list[WorkerFacts]:
         return []
 
-    def set_warmup(self, role: WorkerKind, task: Message) -> None: ...
+    def set_warmup(self, role: Role, task: Message) -> None: ...
 
     def limit_stages(self, seconds: float) -> None: ...
 
-    def never_copy(self, role: WorkerKind) -> None: ...
+    def never_copy(self, role: Role) -> None: ...
 
-    def prepare(self, *roles: WorkerKind) -> None:
+    def prepare(self, *roles: Role) -> None:
         """Starts nothing: a worker of this process starts when it gets a task."""
 
-    def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: Role, job: Job, task: Message, waiting: int = 1) -> bool:
         if role.is_fresh or role not in self._workers or not self._workers[role].usable:
             self._workers[role] = _Worker(self._configs[role].spec)
             self.infos[role] = self._workers[role].info
         self._given.append((role, job, task))
         return True
 
-    def is_away(self, role: WorkerKind) -> bool:
+    def is_away(self, role: Role) -> bool:
         return False
 
     def wait(self) -> Iterator[Ended]:
@@ -135,7 +133,7 @@ class LocalPool:
             role, job, task = self._given.popleft()
             yield role, job, self._worker(role).do(task)
 
-    def _worker(self, role: WorkerKind) -> _Worker:
+    def _worker(self, role: Role) -> _Worker:
         """A worker of *role* that can do a task: another one, where the last task was the end of it."""
         if not self._workers[role].usable:
             self._workers[role] = _Worker(self._configs[role].spec)

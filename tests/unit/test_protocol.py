@@ -35,7 +35,7 @@ from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.models.forms import InputForm, ModelForm
 from opera.oracles.verdict import Stage, Verdict
-from opera.workers.pool_protocol import WorkerKind
+from opera.workers.pool_protocol import Role
 from opera.workers.process import Done, Lost
 
 BUNDLE, MODEL, OUTPUTS = "0" * 64, "1" * 64, "2" * 64
@@ -53,7 +53,7 @@ class Script:
 
     def __init__(self, *answers: Any) -> None:
         self._answers = list(answers)
-        self.asked: list[tuple[WorkerKind, str]] = []
+        self.asked: list[tuple[Role, str]] = []
         self.requests: list[Any] = []
 
     def __call__(self, step: Ask) -> Event:
@@ -71,7 +71,7 @@ def run(*answers: Any, difftest: DiffTest = DIFFTEST) -> tuple[Judgement, Script
 def test_a_test_passes_after_two_requests() -> None:
     judged, script = run(MADE, Compared(None))
     assert judged.verdict is Verdict.PASS
-    assert script.asked == [(WorkerKind.LIBRARY, "Materialise"), (WorkerKind.COMPILER, "Compile")]
+    assert script.asked == [(Role.LIBRARY, "Materialise"), (Role.COMPILER, "Compile")]
     assert isinstance(script.requests[1], Compile)
     assert (script.requests[1].bundle, script.requests[1].model) == (BUNDLE, MODEL)
 
@@ -83,7 +83,7 @@ def test_a_failure_under_another_review_is_reviewed_again_without_its_compiler()
     script = Script(Reviewed("ill-conditioned", "a rounding error"))
     found = drive(DIFFTEST, DIFFTEST.begin(TEST, KeptReference(BUNDLE), KeptModel(MODEL), EARLIER), script)
     assert (found.verdict, found.reason) == (Verdict.UNDEFINED, "ill-conditioned")
-    assert script.asked == [(WorkerKind.LIBRARY, "Review")]
+    assert script.asked == [(Role.LIBRARY, "Review")]
     assert (script.requests[0].outputs, script.requests[0].bundle, script.requests[0].model) == (OUTPUTS, BUNDLE, MODEL)
 
 
@@ -98,7 +98,7 @@ def test_the_lowest_level_is_not_run_again_for_another_review() -> None:
     script = Script(Reviewed())
     found = drive(DIFFTEST, DIFFTEST.begin(TEST, KeptReference(BUNDLE), KeptModel(MODEL), earlier), script)
     assert found.verdict is Verdict.INCONSISTENT
-    assert script.asked == [(WorkerKind.LIBRARY, "Review")]
+    assert script.asked == [(Role.LIBRARY, "Review")]
 
 
 def test_what_the_cache_knows_is_not_asked_again() -> None:
@@ -120,8 +120,8 @@ def test_a_failure_is_confirmed_in_a_fresh_process_then_reviewed_then_run_at_the
     assert judged.verdict is Verdict.INCONSISTENT
     assert judged.detail[LOWEST_LEVEL] == {"name": "none", "verdict": "pass", "vanishes": True}
     assert script.asked[1:] == [
-        (WorkerKind.COMPILER, "Compile"), (WorkerKind.COMPILER_FRESH, "Compile"), (WorkerKind.LIBRARY, "Review"),
-        (WorkerKind.COMPILER_FRESH, "Compile"),
+        (Role.COMPILER, "Compile"), (Role.COMPILER_FRESH, "Compile"), (Role.LIBRARY, "Review"),
+        (Role.COMPILER_FRESH, "Compile"),
     ]  # fmt: skip
     review, lowest = script.requests[3:]
     assert isinstance(review, Review)
@@ -146,7 +146,7 @@ def test_a_failure_that_does_not_happen_again_is_flaky() -> None:
 def test_a_third_process_decides_between_two_failures_that_differ() -> None:
     judged, script = run(MADE, WRONG, CRASH, CRASH)
     assert judged.verdict is Verdict.CRASH
-    assert [worker for worker, _ in script.asked[1:]] == [WorkerKind.COMPILER, WorkerKind.COMPILER_FRESH, WorkerKind.COMPILER_SPAWNED]
+    assert [worker for worker, _ in script.asked[1:]] == [Role.COMPILER, Role.COMPILER_FRESH, Role.COMPILER_SPAWNED]
     other = replace(CRASH, failure={**FAILURE, "message": "something else altogether"})
     judged, _ = run(MADE, WRONG, CRASH, other)
     assert (judged.verdict, judged.reason) == (Verdict.FLAKY, "fails in another way each time")
@@ -176,7 +176,7 @@ def test_a_library_that_dies_is_asked_again_in_a_fresh_process(confirm: bool) ->
     difftest = replace(DIFFTEST, confirm=confirm)
     judged, script = run(DIED, MADE, Compared(None), difftest=difftest)
     assert judged.verdict is Verdict.PASS
-    assert script.asked[1] == (WorkerKind.LIBRARY_FRESH, "Materialise")
+    assert script.asked[1] == (Role.LIBRARY_FRESH, "Materialise")
     judged, _ = run(DIED, DIED, difftest=difftest)
     assert (judged.verdict, judged.reason) == (Verdict.INVALID, "library-abort")
 
@@ -185,7 +185,7 @@ def test_a_failed_export_is_confirmed_as_a_failure_of_a_compiler_is() -> None:
     failed = ExporterFailed("torch.onnx", FAILURE)
     judged, script = run(failed, failed)
     assert (judged.verdict, judged.exporter) == (Verdict.CRASH, "torch.onnx")
-    assert script.asked[1] == (WorkerKind.LIBRARY_FRESH, "Materialise")
+    assert script.asked[1] == (Role.LIBRARY_FRESH, "Materialise")
     judged, _ = run(failed, MADE)
     assert judged.verdict is Verdict.FLAKY
 
@@ -206,7 +206,7 @@ def test_a_cache_that_takes_no_files_ends_the_campaign() -> None:
 def test_a_compiler_that_dies_before_it_reads_is_asked_again_in_a_fresh_process() -> None:
     judged, script = run(MADE, replace(DIED, stage=""), Compared(None))
     assert judged.verdict is Verdict.PASS
-    assert script.asked[-1] == (WorkerKind.COMPILER_FRESH, "Compile")
+    assert script.asked[-1] == (Role.COMPILER_FRESH, "Compile")
 
 
 def test_an_answer_to_another_request_is_no_answer() -> None:

@@ -13,7 +13,7 @@ from opera.models.forms import InputForm, ModelForm
 from opera.oracles.verdict import Verdict
 from opera.run.scheduler import Cache, Scheduler
 from opera.workers.machine import this_machine
-from opera.workers.pool_protocol import WorkerKind
+from opera.workers.pool_protocol import Role
 from opera.workers.process import Done, Lost
 from opera.workers.protocol import Message
 
@@ -24,42 +24,42 @@ class Office:
     """One worker of each kind, at most one of them busy; a worker gives the result that the test tells it."""
 
     def __init__(self, fails: str) -> None:
-        self.infos: dict[WorkerKind, Message] = {}
+        self.infos: dict[Role, Message] = {}
         self.machine = this_machine()
         self.listener: Callable[..., None] = print
-        self.away: set[WorkerKind] = set()
-        self.given: list[tuple[WorkerKind, str]] = []
+        self.away: set[Role] = set()
+        self.given: list[tuple[Role, str]] = []
         self._fails = fails
-        self._busy: tuple[WorkerKind, Any] | None = None
+        self._busy: tuple[Role, Any] | None = None
 
     @property
     def free_slots(self) -> int:
         return int(self._busy is None)
 
-    def busy(self, role: WorkerKind) -> int:
+    def busy(self, role: Role) -> int:
         return int(self._busy is not None and self._busy[0] is role)
 
-    def jobs(self) -> list[tuple[WorkerKind, Any, str]]:
+    def jobs(self) -> list[tuple[Role, Any, str]]:
         return []
 
     def workers(self) -> list[dict[str, Any]]:
         return []
 
-    def set_warmup(self, role: WorkerKind, task: Message) -> None: ...
+    def set_warmup(self, role: Role, task: Message) -> None: ...
 
     def limit_stages(self, seconds: float) -> None: ...
 
-    def never_copy(self, role: WorkerKind) -> None: ...
+    def never_copy(self, role: Role) -> None: ...
 
-    def assign(self, role: WorkerKind, job: TestState, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: Role, job: TestState, task: Message, waiting: int = 1) -> bool:
         self.given.append((role, job.test.id))
         self._busy = (role, job)
         return True
 
-    def is_away(self, role: WorkerKind) -> bool:
+    def is_away(self, role: Role) -> bool:
         return role in self.away
 
-    def wait(self) -> Iterator[tuple[WorkerKind, Any, Done | Lost]]:
+    def wait(self) -> Iterator[tuple[Role, Any, Done | Lost]]:
         if self._busy is not None:
             (role, state), self._busy = self._busy, None
             if state.test.id == self._fails:
@@ -70,7 +70,7 @@ class Office:
     def close(self) -> None: ...
 
 
-def run(away: Mapping[int, set[WorkerKind]]) -> tuple[list[tuple[WorkerKind, str]], dict[str, Verdict]]:
+def run(away: Mapping[int, set[Role]]) -> tuple[list[tuple[Role, str]], dict[str, Verdict]]:
     """Takes tests `0` to `4`, of which `1` always fails, through an office; *away* says from which step on who would have to leave home.
 
     Returns:
@@ -90,26 +90,26 @@ def run(away: Mapping[int, set[WorkerKind]]) -> tuple[list[tuple[WorkerKind, str
         office.away = away.get(step, office.away)
         scheduler.step()
         step += 1
-    return [each for each in office.given if each[0] in (WorkerKind.COMPILER, WorkerKind.COMPILER_FRESH)], results
+    return [each for each in office.given if each[0] in (Role.COMPILER, Role.COMPILER_FRESH)], results
 
 
 def test_a_failure_is_confirmed_before_anything_else_begins() -> None:
     given, results = run({})
     assert given == [
-        (WorkerKind.COMPILER, "0"),
-        (WorkerKind.COMPILER, "1"),
-        (WorkerKind.COMPILER_FRESH, "1"),
-        *((WorkerKind.COMPILER, each) for each in "234"),
+        (Role.COMPILER, "0"),
+        (Role.COMPILER, "1"),
+        (Role.COMPILER_FRESH, "1"),
+        *((Role.COMPILER, each) for each in "234"),
     ]
     assert [results[each] for each in "01234"] == [Verdict.PASS, Verdict.ABORT, *[Verdict.PASS] * 3]
 
 
 def test_a_confirmation_waits_while_something_works_where_its_process_was_started() -> None:
-    given, _ = run({0: {WorkerKind.COMPILER_FRESH}, 3: set()})
-    assert given.index((WorkerKind.COMPILER_FRESH, "1")) == 4, "after 0, 1, 2 and 3"
+    given, _ = run({0: {Role.COMPILER_FRESH}, 3: set()})
+    assert given.index((Role.COMPILER_FRESH, "1")) == 4, "after 0, 1, 2 and 3"
 
 
 def test_what_would_have_to_leave_its_core_is_done_elsewhere_rather_than_not_at_all() -> None:
-    given, results = run({0: {WorkerKind.COMPILER_FRESH}})
-    assert given[-1] == (WorkerKind.COMPILER_FRESH, "1")
+    given, results = run({0: {Role.COMPILER_FRESH}})
+    assert given[-1] == (Role.COMPILER_FRESH, "1")
     assert results["1"] is Verdict.ABORT

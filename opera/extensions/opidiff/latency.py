@@ -17,7 +17,7 @@ from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.models.forms import InputForm, ModelForm
 from opera.store import Campaigns, Corpus, Workspace
-from opera.workers.pool_protocol import WorkerKind
+from opera.workers.pool_protocol import Role
 from opera.workers.process import Done
 from opera.workers.supervision import working_folder
 
@@ -87,10 +87,10 @@ def measure(workspace: Workspace, config: Config, settings: Settings, instances:
                     if not isinstance(reference, KeptReference) or not isinstance(model, KeptModel):
                         continue
                     what = corpus.document(key), key, settings.seed
-                    library = session.ask(WorkerKind.LIBRARY, TimeCalls(*what, repeats))
+                    library = session.ask(Role.LIBRARY, TimeCalls(*what, repeats))
                     route = (identity.route.frontend, identity.route.name)
                     compiled = Compile(*what, route, reference.bundle, model.model, None)
-                    backend = session.ask(WorkerKind.COMPILER, TimeCompiled(compiled, repeats))
+                    backend = session.ask(Role.COMPILER, TimeCompiled(compiled, repeats))
                     document = _document(library, backend)
                     if document is None:
                         continue

@@ -24,7 +24,7 @@ from opera.workers import messages
 from opera.workers.machine import this_machine
 from opera.workers.messages import Blob, Seconds
 from opera.workers.pool import WorkerPool
-from opera.workers.pool_protocol import WorkerConfig, WorkerKind
+from opera.workers.pool_protocol import Role, WorkerConfig
 from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
 from opera.workers.protocol import Message, ProtocolError, unpack
 from opera.workers.supervision import working_folder
@@ -139,10 +139,8 @@ class RayWorkerNode:
         (self._home / "crew").mkdir()
         self._kept: set[str] = set()
         self._notes: Notes = []
-        self._told: set[WorkerKind] = set()
-        filled = {
-            WorkerKind(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["configs"].items()
-        }
+        self._told: set[Role] = set()
+        filled = {Role(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["configs"].items()}
         self._pool = WorkerPool(filled, Limits(**document["limits"]), 1, self._home / "crew")
         self._stack.callback(self._pool.close)
         self._pool.listener = self._note
@@ -158,7 +156,7 @@ class RayWorkerNode:
     def set_warmup(self, role: str, task: str, files: Files) -> None:
         """Like `WorkerPool.set_warmup`; the files of the task stay here."""
         self._kept.update(self._take(files))
-        self._pool.set_warmup(WorkerKind(role), json.loads(task))
+        self._pool.set_warmup(Role(role), json.loads(task))
 
     def limit_stages(self, seconds: float) -> None:
         """Does on this node what `WorkerPool.limit_stages` does."""
@@ -166,14 +164,14 @@ class RayWorkerNode:
 
     def never_copy(self, role: str) -> None:
         """Does on this node what `WorkerPool.never_copy` does."""
-        self._pool.never_copy(WorkerKind(role))
+        self._pool.never_copy(Role(role))
 
     def do(self, role: str, task: str, files: Files) -> tuple[str, dict[str, bytes]]:
         """Does *task*; returns JSON of the answer, and the files that it names."""
         taken = self._take(files)
         made: dict[str, bytes] = {}
         try:
-            answer = self._answer(WorkerKind(role), json.loads(task))
+            answer = self._answer(Role(role), json.loads(task))
             if not self._shared:
                 made = self._made(answer)
         finally:
@@ -181,7 +179,7 @@ class RayWorkerNode:
         answer["notes"], self._notes = self._notes, []
         return json.dumps(answer), made
 
-    def _answer(self, role: WorkerKind, task: Message) -> Message:
+    def _answer(self, role: Role, task: Message) -> Message:
         try:
             while not self._pool.assign(role, role.value, task):
                 for _ in self._pool.wait():
@@ -192,7 +190,7 @@ class RayWorkerNode:
         except EnvironmentBroken as error:
             return {"event": "broken", "message": str(error)}
 
-    def _info(self, role: WorkerKind) -> Message | None:
+    def _info(self, role: Role) -> Message | None:
         """The information that the first worker of *role* has sent about itself."""
         if role in self._told or role not in self._pool.infos:
             return None
@@ -234,7 +232,7 @@ def files_named(text: str, folder: Path) -> dict[str, bytes]:
     return found
 
 
-def configs_document(configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, cache: Path) -> str:
+def configs_document(configs: Mapping[Role, WorkerConfig], limits: Limits, cache: Path) -> str:
     """JSON of what a node needs to know; *cache* is the folder that the configs' options name."""
     return json.dumps(
         {

@@ -24,7 +24,7 @@ from opera import bundle
 from opera.errors import EnvironmentBroken
 from opera.extensions.ray.node import BLOBS, CACHE, RayWorkerNode, answer_of, configs_document, event_of, files_named, hello_of
 from opera.workers.machine import Machine, this_machine
-from opera.workers.pool_protocol import Cluster, Ended, Job, WorkerConfig, WorkerFacts, WorkerKind
+from opera.workers.pool_protocol import Cluster, Ended, Job, Role, WorkerConfig, WorkerFacts
 from opera.workers.process import Limits, Lost
 from opera.workers.protocol import Message, ProtocolError
 
@@ -39,7 +39,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True)
 class _Pending:
-    role: WorkerKind
+    role: Role
     job: Job
     task: Message
     lost: int = 0
@@ -69,7 +69,7 @@ class _Slot:
     order: _Pending | None = None
     since: float = 0.0
     tasks: int = 0
-    roles: set[WorkerKind] = field(default_factory=set[WorkerKind])
+    roles: set[Role] = field(default_factory=set[Role])
 
 
 class RayPool:
@@ -86,7 +86,7 @@ class RayPool:
         EnvironmentBroken: Ray is not installed, or there is no such cluster.
     """
 
-    def __init__(self, configs: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, workspace: Path, cluster: Cluster) -> None:
+    def __init__(self, configs: Mapping[Role, WorkerConfig], limits: Limits, slots: int, workspace: Path, cluster: Cluster) -> None:
         self._ray = _started(cluster, slots)
         self._setups = {role: config.spec.setup for role, config in configs.items()}
         self._configs = configs_document(configs, limits, workspace / CACHE)
@@ -99,7 +99,7 @@ class RayPool:
         self._settings: list[tuple[str, tuple[object, ...]]] = []
         self._misfits = 0
         self._began = time.monotonic()
-        self.infos: dict[WorkerKind, Message] = {}
+        self.infos: dict[Role, Message] = {}
         self.machine = this_machine()
         self.listener: Callable[..., None] = _nobody
         self._fill()
@@ -112,12 +112,12 @@ class RayPool:
     def _idle(self) -> list[_Slot]:
         return [slot for slot in self._slots if slot.machine is not None and slot.order is None]
 
-    def busy(self, role: WorkerKind) -> int:
+    def busy(self, role: Role) -> int:
         """How many nodes work in *role*."""
         return sum(slot.order is not None and slot.order.role is role for slot in self._slots)
 
-    def jobs(self) -> list[tuple[WorkerKind, Job, str]]:
-        """WorkerKind and job of everything in progress; the stage is known to the node only."""
+    def jobs(self) -> list[tuple[Role, Job, str]]:
+        """Role and job of everything in progress; the stage is known to the node only."""
         return [(slot.order.role, slot.order.job, "") for slot in self._slots if slot.order is not None]
 
     def workers(self) -> list[WorkerFacts]:
@@ -139,7 +139,7 @@ class RayPool:
             for slot in self._slots
         ]
 
-    def set_warmup(self, role: WorkerKind, task: Message) -> None:
+    def set_warmup(self, role: Role, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         text = json.dumps(task)
         self._tell("set_warmup", role.value, text, self._files(text))
@@ -148,11 +148,11 @@ class RayPool:
         """Sets the time limit of each stage."""
         self._tell("limit_stages", seconds)
 
-    def never_copy(self, role: WorkerKind) -> None:
+    def never_copy(self, role: Role) -> None:
         """Makes every later task of *role* run in a newly started process."""
         self._tell("never_copy", role.value)
 
-    def prepare(self, *roles: WorkerKind) -> None:
+    def prepare(self, *roles: Role) -> None:
         """Starts nothing: each node starts its workers when they are asked for."""
 
     def _tell(self, method: str, *arguments: object) -> None:
@@ -161,11 +161,11 @@ class RayPool:
         for slot in self._slots:
             getattr(slot.actor, method).remote(*arguments)
 
-    def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: Role, job: Job, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle node, to one that has a worker of *role* if possible."""
         return self._hand_over(_Pending(role, job, task))
 
-    def is_away(self, role: WorkerKind) -> bool:
+    def is_away(self, role: Role) -> bool:
         """Never: a node has one busy worker, and all cores that Ray gave it are that worker's."""
         return False
 
@@ -261,7 +261,7 @@ class RayPool:
         self._began = time.monotonic()
         self.listener("node-ready", host=slot.host, pid=slot.pid, machine=slot.machine.id)
 
-    def _fits(self, role: WorkerKind, info: Message | None) -> bool:
+    def _fits(self, role: Role, info: Message | None) -> bool:
         """Whether a node's worker is of the versions that the campaign began with."""
         return info is None or self.infos.setdefault(role, info)["versions"] == info["versions"]
 

@@ -16,7 +16,7 @@ from opera.models.template import LIBRARY_RAISED
 from opera.oracles.fingerprint import template
 from opera.store import Corpus, Workspace
 from opera.workers.pool import WorkerPool
-from opera.workers.pool_protocol import WorkerConfig, WorkerKind
+from opera.workers.pool_protocol import Role, WorkerConfig
 from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 from opera.workers.supervision import working_folder
@@ -56,8 +56,8 @@ class _Job:
     attempt: int = 0
 
     @property
-    def role(self) -> WorkerKind:
-        return WorkerKind.LIBRARY_FRESH if self.attempt else WorkerKind.LIBRARY
+    def role(self) -> Role:
+        return Role.LIBRARY_FRESH if self.attempt else Role.LIBRARY
 
 
 class Caller:
@@ -71,9 +71,7 @@ class Caller:
         spec = library_spec(config, library, workspace.cache)
         with ExitStack() as stack:
             scratch = stack.enter_context(working_folder("replay", workspace.folder / "scratch"))
-            self._pool = WorkerPool(
-                {WorkerKind.LIBRARY: WorkerConfig(spec), WorkerKind.LIBRARY_FRESH: WorkerConfig(spec)}, limits, jobs, scratch
-            )
+            self._pool = WorkerPool({Role.LIBRARY: WorkerConfig(spec), Role.LIBRARY_FRESH: WorkerConfig(spec)}, limits, jobs, scratch)
             stack.callback(self._pool.close)
             self._stack = stack.pop_all()
 

@@ -18,7 +18,7 @@ from opera.extensions.stablehlo.scanner import Program, first_function
 from opera.workers.cores import usable_cores
 from opera.workers.messages import checked
 from opera.workers.pool import WorkerPool
-from opera.workers.pool_protocol import WorkerConfig, WorkerKind
+from opera.workers.pool_protocol import Role, WorkerConfig
 from opera.workers.process import Done, Limits, Lost, Raised
 
 _RECYCLE = 2_000
@@ -160,7 +160,7 @@ class Conformance:
             yield from self._in_workers(waiting)
 
     def _in_workers(self, waiting: list[_Job]) -> Iterator[list[Outcome]]:
-        kind = WorkerKind.LIBRARY
+        kind = Role.LIBRARY
         configs = {kind: WorkerConfig(spec_of(self._config, self._scratch), forkable=False, recycle=_RECYCLE)}
         pool = WorkerPool(configs, self._limits, self._jobs, self._scratch)
         waiting.reverse()
