@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,15 +71,23 @@ def options(*kinds: type) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three workspaces with one instance each, a corpus, a baseline and an empty suite."""
+    folder = tmp_path_factory.mktemp("made")
     for name in ("other", "a", "b"):
-        with open_workspace(tmp_path / name, write=True) as space:
+        with open_workspace(folder / name, write=True) as space:
             Corpus(space).add([(RELU, Occurrence("node-tests", "test_relu"))])
-    assert guarded(command, ["export", "jsonl", "corpus.jsonl", "--workspace", "other"]) == 0
-    (tmp_path / "known.toml").touch()
-    (tmp_path / "suite").mkdir()
+    assert guarded(command, ["export", "jsonl", str(folder / "corpus.jsonl"), "--workspace", str(folder / "other")]) == 0
+    (folder / "known.toml").touch()
+    (folder / "suite").mkdir()
+    return folder
+
+
+@pytest.fixture
+def place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     capsys.readouterr()
     return tmp_path
 

@@ -78,7 +78,7 @@ def test_every_candidate_is_typed_and_takes_its_inputs(language: str, programs: 
 
 
 def test_a_program_that_one_operator_breaks_becomes_this_operator() -> None:
-    for instance in made("relax", 15):
+    for instance in made("relax", 6):
         wanted = operators_in_instance(instance)[-1]
         smallest = reduced(instance, lambda program, wanted=wanted: any(each.operator == wanted for each in calls(program)))
         assert [each.operator for each in calls(program_of(smallest))] == [wanted]
@@ -106,13 +106,13 @@ def test_what_needs_a_condition_keeps_nothing_else() -> None:
         return any(isinstance(each.value, If) for each in bindings(program))
 
     tried = 0
-    for instance in made("relax", 20):
+    for instance in made("relax", 12):
         if fails(program_of(instance)):
             tried += 1
             smallest = program_of(reduced(instance, fails))
             assert list(calls(smallest)) == []
             assert {type(each.value) for each in smallest.main.body.bindings} <= {If, Constant, Projection}, "of a tuple, a part"
-    assert tried > 3
+    assert tried > 1
 
 
 def test_sizes_shrink_in_parameters_literals_and_attributes() -> None:
