@@ -43,7 +43,7 @@ class PyTorchValues:
         """The JSON form of *value*; raises `Unrecordable` with a reason code."""
         if isinstance(value, (list, tuple, dict)):
             bounded(cast("list[object]", value))
-        return wire.encode(cast(object, value), self._foreign)
+        return wire.encode(value, self._foreign)
 
     def _foreign(self, value: Any) -> Json:
         if isinstance(value, torch.Tensor):

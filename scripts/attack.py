@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -29,9 +30,7 @@ from typing import Any
 
 DOCUMENTED = frozenset({0, 1, 2, 3, 4, 130})
 TIMEOUT = 120
-NESTED: Any = 1
-for _ in range(480):
-    NESTED = [NESTED]
+NESTED: Any = functools.reduce(lambda inner, _: [inner], range(480), 1)
 TEXT = "\x1b]0;owned\x07\x1b[2J\u202ename\x9b31m"
 
 

@@ -112,7 +112,7 @@ def _config() -> pytest.Config:
 
 def single(value: object) -> Target:
     """The target in *value*: its first part where a test takes a tuple that begins with the target."""
-    return cast("Sequence[Target]", value)[0] if isinstance(value, (tuple, list)) and value else cast("object", value)
+    return cast("Sequence[Target]", value)[0] if isinstance(value, (tuple, list)) and value else value
 
 
 def kind_of(target: Target) -> str:

@@ -177,7 +177,7 @@ class _Reader:
             return []
         items = cast("list[object]", value) if isinstance(value, list) else [value]
         if not all(isinstance(item, (str, int, float)) for item in items):
-            raise UserError(f"{self._place}: {key!r} of {name!r} must be a list of texts, found {str(cast(object, value))[:80]}")
+            raise UserError(f"{self._place}: {key!r} of {name!r} must be a list of texts, found {str(value)[:80]}")
         return [str(item).strip() for item in items]
 
     def _ignore(self, key: str, text: str) -> None:

@@ -354,18 +354,17 @@ def _changed(call: Call, group: Sequence[int], change: Callable[[HeldTensor], He
 
 def _reshaped(call: Call, group: Sequence[int], change: Callable[[Any], Any]) -> Optional[Call]:
     """The tensors of the arguments *group* with other shapes; None where none has another."""
-    count = 0
+    others: list[HeldTensor] = []
 
     def made(tensor: HeldTensor) -> HeldTensor:
-        nonlocal count
         array = change(tensor.array)
         if array is None:
             return tensor
-        count += 1
-        return HeldTensor(tensor.dtype, array)
+        others.append(HeldTensor(tensor.dtype, array))
+        return others[-1]
 
     changed = _changed(call, group, made)
-    return changed if count else None
+    return changed if others else None
 
 
 def _ranked(array: Any, before: int, rank: int) -> Any:
