@@ -349,8 +349,8 @@ def _compare(
         wanted, given = _items(expected), _items(actual)
         sizes = f"expected {len(wanted)} values, got {len(given)}"
         _check(len(wanted) == len(given), f"{name}: {sizes}")
-        for place, (one, other) in enumerate(zip(given, wanted, strict=True)):
-            _compare(f"{name}[{place}]", one, other, own_error, tolerances)
+        for index, (one, other) in enumerate(zip(given, wanted, strict=True)):
+            _compare(f"{name}[{index}]", one, other, own_error, tolerances)
     elif expected is None or not _is_array(actual):
         kinds = f"expected {_kind(expected)}, got {_kind(actual)}"
         _check(actual is None and expected is None, f"{name}: {kinds}")
@@ -427,8 +427,8 @@ def _texts(array: Any) -> Any:
     if array.dtype.kind not in "OSU":
         return array
     flat: Any = np.empty(array.size, dtype=object)
-    for place, item in enumerate(array.reshape(-1).tolist()):
-        flat[place] = item.decode() if isinstance(item, bytes) else str(item)
+    for index, item in enumerate(array.reshape(-1).tolist()):
+        flat[index] = item.decode() if isinstance(item, bytes) else str(item)
     return flat.reshape(array.shape)
 
 
