@@ -13,7 +13,11 @@ from opera.instance import Instance
 from opera.instance.kinds import InstanceKind, Steps
 
 _SHOWN_LINES = 60
-_MODELS = {"onnx": ("onnx_model", "OnnxProgramModel"), "pytorch": ("torch_model", "TorchProgramModel")}
+_MODELS = {
+    "onnx": ("onnx_model", "OnnxProgramModel"),
+    "pytorch": ("torch_model", "TorchProgramModel"),
+    "stablehlo": ("stablehlo_model", "StableHloProgramModel"),
+}
 """Module and class of a program's model, by the library whose template makes models of other kinds too."""
 
 

@@ -108,7 +108,6 @@ SHIPPED: Mapping[str, Policy] = {
         ),
     ),
     "pairs": Policy(operators=4, cover=2, literal=0.4, plain=0.6, sizes=(1, 1, 2, 2, 3, 4), tuples=0.0),
-    "pytorch": Policy(language="pytorch"),
     "special-values": Policy(finite=False, dtypes=("float32", "float32", "float16", "float64")),
 }
 """The policies that come with OPERA."""

@@ -23,7 +23,7 @@ from opera.extensions.programs.templates.relax import module_of
 from opera.extensions.programs.types import TensorType, TupleType, Type
 from opera.extensions.programs.values import ProgramValue, drawn
 
-MIXED = {"conditional": 0.1, "function": 0.1, "tuple": 0.1}
+MIXED = {"conditional": 0.1, "function": 0.1, "tuples": 0.1}
 SAMPLES = [30, pytest.param(1_000, marks=pytest.mark.slow)]
 
 

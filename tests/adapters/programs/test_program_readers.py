@@ -57,7 +57,7 @@ def test_a_program_that_was_printed_is_read_again(language: str) -> None:
 
 
 def test_a_program_without_tuples_comes_back_from_onnx_up_to_names() -> None:
-    generator = ProgramGenerator(Policy(tuple=0.0, conditional=0.05, function=0.05), operators_in("onnx"))
+    generator = ProgramGenerator(Policy(tuples=0.0, conditional=0.05, function=0.05), operators_in("onnx"))
     for seed in range(80):
         program = canonical(generator.generate(seed).program)
         assert program_from_onnx.program_from(model_of(program)).program == program

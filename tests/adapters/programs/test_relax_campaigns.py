@@ -28,7 +28,7 @@ from opera.extensions.programs.types import TensorType, TupleType, Type
 from opera.extensions.programs.values import ANY, drawn, to_tensor
 from opera.models.template import Invalid
 
-MIXED = {"conditional": 0.1, "function": 0.1, "tuple": 0.1}
+MIXED = {"conditional": 0.1, "function": 0.1, "tuples": 0.1}
 
 
 def generated(number: int) -> list[Generated]:

@@ -55,7 +55,7 @@ def test_pytorch_has_nearly_all_operators() -> None:
 
 
 def drawn(seed: int) -> Generated:
-    policy = replace(SHIPPED["pytorch"], function=0.2, tuple=0.2, operators=6)
+    policy = replace(SHIPPED["general"], language="pytorch", function=0.2, tuples=0.2, operators=6)
     return ProgramGenerator(policy, drawn_from(policy)).generate(seed)
 
 

@@ -250,8 +250,8 @@ def test_a_registry_has_a_default_of_each_operator() -> None:
 
 
 def test_each_language_has_the_operators_that_it_promises() -> None:
-    assert languages() == ("onnx", "relax", "pytorch")
-    for language, least in (("onnx", 80), ("relax", 90), ("pytorch", 90)):
+    assert languages() == ("onnx", "relax", "pytorch", "stablehlo")
+    for language, least in (("onnx", 80), ("relax", 90), ("pytorch", 90), ("stablehlo", 100)):
         operators = operators_in(language)
         assert len(operators) >= least
         assert len({each.name for each in operators}) == len(operators)

@@ -20,7 +20,7 @@ from opera.errors import Exit, NothingSelected, UserError
 from opera.extensions.programs.batch import BatchCounts, OtherPrograms, generate_file
 from opera.extensions.programs.cli.fuzz_assess import command as assess_command
 from opera.extensions.programs.cli.fuzz_run import command as run_command
-from opera.extensions.programs.cli.policies import ONNX, policy_named, programs_in, read_by, recorded
+from opera.extensions.programs.cli.policies import LANGUAGE, ONNX, policy_named, programs_in, read_by, recorded
 from opera.extensions.programs.cover import CoveringGenerator
 from opera.extensions.programs.document import encode
 from opera.extensions.programs.generate import INSERTED, ProgramGenerator
@@ -49,11 +49,14 @@ command.add_command(assess_command)
 @command.command("generate")
 @click.argument("file", metavar="FILE", type=OutputFile())
 @click.option("--policy", default="general", show_default=True, metavar="NAME|FILE", help="A shipped policy, or a TOML or JSON file.")
+@LANGUAGE
 @click.option("--count", "-n", type=Count(most=100_000_000), default=1000, show_default=True, metavar="N", help="Generate N programs.")
 @click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="the cores", metavar="N", help="Number of parallel processes.")
 @click.option("--record", is_flag=True, help="Also add the programs to the workspace, as instances of the policy's language.")
 @common
-def generate(file: Path, policy: str, count: int, jobs: int, record: bool, workspace: Path, seed: int, as_json: bool) -> int:
+def generate(
+    file: Path, policy: str, language: str | None, count: int, jobs: int, record: bool, workspace: Path, seed: int, as_json: bool
+) -> int:
     """Write random programs to FILE, one `program/1` document a line.
 
     Every program is well typed. FILE also holds its inputs: unless the policy allows special values, every operator is defined on them. The
@@ -61,10 +64,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
     programs that --record, or `opera import FILE`, adds to the workspace.
 
     Shipped policies: general, pairs (few operators; many programs have all ordered pairs), fusion (many convolutions and products, values
-    used again), shapes (operators that move elements). The policy pytorch is as general, in modules of PyTorch; special-values has NaN,
-    infinities and zeros of both signs.
+    used again), shapes (operators that move elements), special-values (NaN, infinities, and zeros of both signs).
     """
-    chosen = policy_named(policy)
+    chosen = policy_named(policy, language)
     began = time.monotonic()
     try:
         counts = generate_file(chosen, seed, count, file, jobs, lambda done: doing(f"{done:,} of {count:,} programs"))
@@ -112,17 +114,20 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
 @click.option(
     "--policy", default="general", show_default=True, metavar="NAME|FILE", help="Policy of the new expressions: a shipped one, or a file."
 )
+@LANGUAGE
 @click.option("--count", "-n", type=Count(most=1_000_000), default=100, show_default=True, metavar="N", help="Write at most N programs.")
 @click.option("--record", is_flag=True, help="Also add the programs to the workspace, as instances of the policy's language.")
 @common
-def mutate(model: Path, file: Path, policy: str, count: int, record: bool, workspace: Path, seed: int, as_json: bool) -> int:
+def mutate(
+    model: Path, file: Path, policy: str, language: str | None, count: int, record: bool, workspace: Path, seed: int, as_json: bool
+) -> int:
     """Write programs to FILE that differ from MODEL in one expression.
 
     MODEL is an ONNX model, a Relax module that `tvm.ir.save_json` wrote, or a file of `program/1` documents. Another expression of the same
     type takes the place of one; the types and the limits of the policy hold. Nodes that no program can hold are named and left out, and
     their results become inputs.
     """
-    chosen = policy_named(policy)
+    chosen = policy_named(policy, language)
     found_in = programs_in(model, chosen.language)
     given = found_in.programs
     for each in found_in.opaque:

@@ -19,7 +19,7 @@ from opera.console import doing, echo, one_line, option, plural, print_json, say
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 from opera.extensions.programs.batch import OtherPrograms, generate_file
-from opera.extensions.programs.cli.policies import policy_named, recorded
+from opera.extensions.programs.cli.policies import LANGUAGE, policy_named, recorded
 from opera.extensions.programs.instances import ILL_TYPED
 from opera.extensions.programs.known_calls import known_calls
 from opera.extensions.programs.policy import Policy
@@ -55,6 +55,7 @@ class _Subject:
 
 @click.command("run", cls=HeadedCommand)
 @click.option("--policy", default="general", show_default=True, metavar="NAME|FILE", help="A shipped policy, or a TOML or JSON file.")
+@LANGUAGE
 @click.option("--count", "-n", type=Count(most=100_000_000), default=1000, show_default=True, metavar="N", help="Test N programs.")
 @click.option(
     "--subject",
@@ -81,6 +82,7 @@ class _Subject:
 @common
 def command(
     policy: str,
+    language: str | None,
     count: int,
     subjects: tuple[str, ...],
     skip_known: bool,
@@ -101,12 +103,12 @@ def command(
     as round trips, test all programs; --builds limits those that compile. The same command, typed again, continues an interrupted one.
     Exit with 1 when there are new findings.
     """
-    chosen = policy_named(policy)
+    chosen = policy_named(policy, language)
     began = time.monotonic()
     routes = _subjects(chosen, subjects)
     if all_levels:
         routes = [each for route in routes for each in (route, *_at_other_levels(route))]
-    name = Path(policy).stem
+    name = Path(policy).stem + (f"-{language}" if language else "")
     if skip_known and (known := _known(workspace, routes, chosen.language)):
         say(f"not drawn, because they are known to fail: {one_line(', '.join(known), 300)}")
         chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *known))))

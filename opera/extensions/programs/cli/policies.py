@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import cast
 
+import click
 import numpy as np
 
 from opera.config import load_config
@@ -55,14 +56,19 @@ def recorded(file: Path, language: str, workspace: Path) -> int:
     return new
 
 
-def policy_named(name: str) -> Policy:
-    """The shipped policy *name*, or the policy of a TOML or JSON file.
+LANGUAGE = click.option(
+    "--language", type=click.Choice(languages()), help="Write the programs in this language; by default, in the policy's, else in onnx."
+)
+
+
+def policy_named(name: str, language: str | None = None) -> Policy:
+    """The shipped policy *name*, or the policy of a TOML or JSON file; with *language*, in this language.
 
     Raises:
         UserError: there is none, or a malformed one.
     """
     if name in SHIPPED:
-        return SHIPPED[name]
+        return SHIPPED[name] if language is None else replace(SHIPPED[name], language=language)
     path = Path(name)
     if path.suffix not in (".toml", ".json"):
         raise UserError(f"unknown policy {one_line(repr(name))}{hint(name, list(SHIPPED))}; a file of a policy ends in .toml or .json")
@@ -71,7 +77,7 @@ def policy_named(name: str) -> Policy:
         document = parsed_toml(data) if path.suffix == ".toml" else parsed_json(data, unique=True)
         if not isinstance(document, Mapping):
             raise BadPolicy("expected a table")
-        table = cast("Mapping[str, object]", document)
+        table = {**cast("Mapping[str, object]", document), **({} if language is None else {"language": language})}
         language = str(table.get("language", "onnx"))
         names = [each.name for each in operators_in(language)] if language in languages() else []
         return _with_block(policy_from(table, names, languages()), path.parent)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, as_array, dtype_name
+from opera.arrays import Array, Outputs, as_array, dtype_name
 from opera.extensions.stablehlo import interpreter
 from opera.extensions.stablehlo.literals import Constant
 from opera.extensions.stablehlo.scanner import TextError
@@ -24,7 +24,7 @@ from opera.extensions.stablehlo.widening import AS_FLOAT64, AS_INT64, IN_DOUBLE,
 from opera.instance import Graph, Instance, Kind, Tensor
 from opera.models.forms import InputForm, is_drawn
 from opera.models.sampling import is_inexact, nudged, sample
-from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Model, PythonSource, Reference
 from opera.templates.python_text import array_text, imports_of
 
 KIND = "stablehlo"
@@ -46,7 +46,10 @@ class StableHloTemplate:
         version: Any = importlib.import_module("jaxlib.version")
         return {"jaxlib": str(version.__version__), "stablehlo": str(stablehlo.get_current_version())}
 
-    def build(self, instance: Instance, key: str, seed: int) -> StableHloModel:
+    def build(self, instance: Instance, key: str, seed: int) -> Model:
+        own: Model | None = instance.kind.behaviour.model(self.library, instance, key, seed)
+        if own is not None:
+            return own
         graph = instance.context_value("graph")
         if instance.kind is not Kind.GRAPH or not isinstance(graph, Graph) or graph.format != _FORMAT:
             raise Invalid("not-a-stablehlo-instance")
@@ -110,13 +113,8 @@ class StableHloModel:
             raise Invalid("capture-failed:stablehlo") from error
 
     def source(self, form: str) -> PythonSource:
-        reference = self.reference()
-        text = self.artefact(KIND, form).data.decode().strip()
-        given = self._values if form == InputForm.RUNTIME.value else []
-        inputs = ", ".join(array_text(value) for value in given)
-        expected = f"expected = [{', '.join(array_text(as_array(value)) for value in reference.outputs)}]"
-        body = f"model = {_quoted(text)}\ninputs = [{inputs}]"
-        return PythonSource(tuple(imports_of(body + expected)), body, expected)
+        text = self.artefact(KIND, form).data.decode()
+        return program_source(text, self._values if form == InputForm.RUNTIME.value else [], self.reference().outputs)
 
     def _checked(self, data: bytes) -> str:
         """The text of the module; raises Invalid where `main` does not take these inputs."""
@@ -173,6 +171,14 @@ def _type_of(value: Array) -> TensorType:
         return TensorType(value.shape, of_dtype(dtype_name(value.dtype)))
     except ValueError as error:
         raise Invalid("dtype") from error
+
+
+def program_source(text: str, inputs: Sequence[Array], outputs: Outputs) -> PythonSource:
+    """The *text* of a module with its inputs, and the outputs to expect of it."""
+    given = ", ".join(map(array_text, inputs))
+    expected = f"expected = [{', '.join(array_text(as_array(value)) for value in outputs)}]"
+    body = f"model = {_quoted(text.strip())}\ninputs = [{given}]"
+    return PythonSource(tuple(imports_of(body + expected)), body, expected)
 
 
 def _quoted(text: str) -> str:
