@@ -175,6 +175,7 @@ def text():
 """
 
 
+@pytest.mark.slow  # torch and its exporter in three processes
 def test_a_module_of_pytorch_is_exported_and_the_export_is_checked_too(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
     done = commands.run("check", "mine:net", "--compiler", "onnxruntime", "--json", folder=tmp_path)
@@ -355,6 +356,7 @@ def test_a_graph_inside_of_a_node_is_checked_with_the_whole_model(tmp_path: Path
     assert found["nodes"]["3"]["reason"] == "it has a graph inside"
 
 
+@pytest.mark.slow  # test_seeded_faults.py finds real bugs of each kind
 def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_path: Path) -> None:
     """OpenVINO counts windows of a pooling with `ceil_mode=1` that begin beyond the input."""
     nodes = [
