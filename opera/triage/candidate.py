@@ -40,7 +40,9 @@ _MATHEMATICS = re.compile(
     r"|round(?:even)?|sincos|sqrt|trunc)[fl]?"
 )
 """Functions of the C library that a compiler calls instead of computing them itself."""
-_UNLINKED = "undefined symbols: functions of the C library's mathematics"
+WHOLE = "program"
+"""The converter of a program, whose failure names no part of the compiler."""
+UNLINKED = "undefined symbols: functions of the C library's mathematics"
 _TELLING = 20
 """Characters of a message that identifies a failure without a place."""
 _NOWHERE = ("<unknown>", "")
@@ -153,9 +155,9 @@ class Candidate:
 
     @cached_property
     def symptom(self) -> Symptom:
-        """What its failure shows. All programs have one converter; the operators that a program needs stand in its place."""
+        """What its failure shows. The operators that a program needs stand in for a converter that the compiler does not name."""
         symptom = self.representative.symptom
-        return replace(symptom, converter=", ".join(self.operators)) if self.operators else symptom
+        return replace(symptom, converter=", ".join(self.operators)) if self.operators and symptom.converter == WHOLE else symptom
 
     @cached_property
     def trigger(self) -> Trigger | None:
@@ -225,7 +227,7 @@ def normalised_message(message: str, noise: Noise = NO_NOISE) -> str:
     """
     missing = _SYMBOL.findall(message)
     if missing and all(map(_MATHEMATICS.fullmatch, missing)):
-        return _UNLINKED
+        return UNLINKED
     text = _OPERAND.sub(_VAGUE, _LOCATION.sub("", _DUMP.sub(r"\1", template(message, noise))))
     while (shorter := _OBJECT.sub("OBJECT", _CALL.sub("CALL", text))) != text:
         text = shorter

@@ -18,7 +18,7 @@ from opera.compilers.registry import known_adapter
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
 from opera.store.reductions import Merge
-from opera.triage.candidate import Candidate
+from opera.triage.candidate import UNLINKED, Candidate
 from opera.triage.causes import Causes
 from opera.triage.reduction.properties import Property, parts_of
 
@@ -90,7 +90,12 @@ def _by_key(keys: Keys) -> Iterator[Join]:
 
 
 def _same_exception(candidates: Sequence[Candidate]) -> Iterator[Join]:
-    return (join for join in _by_key(_exceptions(candidates)) if join.one.fingerprint != join.other.fingerprint)
+    return (join for join in _by_key(_exceptions(candidates)) if join.one.fingerprint != join.other.fingerprint or _is_unlinked(join.one))
+
+
+def _is_unlinked(candidate: Candidate) -> bool:
+    """Whether a linker misses functions of the C library, which is one cause whatever the trigger."""
+    return candidate.origin is not None and candidate.origin.message == UNLINKED
 
 
 def _exceptions(candidates: Sequence[Candidate]) -> Keys:

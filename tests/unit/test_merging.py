@@ -293,6 +293,19 @@ def test_programs_that_need_other_operators_are_two_findings_though_the_importer
     assert merges([elu, refused(3, "R.mul(x, z)", "elu(float16)")])
 
 
+def test_programs_that_a_linker_misses_functions_for_are_one_finding_whatever_they_call() -> None:
+    """The compiler names the linker; no operator stands in for that."""
+
+    def unlinked(number: int, symbol: str, parts: str, converter: str = "lld") -> Candidate:
+        calls = Property("calls", "", "has", parts)
+        return crash(number, f"lld: error: undefined symbol: {symbol}", calls, api="opera.program", converter=converter, line=5)
+
+    tanh, mish, sine = unlinked(1, "tanh", "tanh(float64)"), unlinked(2, "tanh", "mish(float64)"), unlinked(3, "sin", "sin(float64)")
+    assert merges([tanh, mish])
+    assert merges([tanh, sine])
+    assert not merges([unlinked(1, "my_kernel", "tanh(float64)"), unlinked(2, "my_kernel", "mish(float64)")])
+
+
 def test_a_program_is_explained_by_one_that_is_made_of_a_part_of_it() -> None:
     small, large = made_of(1, "if + any operator"), made_of(2, "if + add(float32, float32)")
     assert [(each.finding, each.other) for each in merges([large, small], PART)] == [(small.finding, large.finding)]
