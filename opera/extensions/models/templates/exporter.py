@@ -91,7 +91,7 @@ def _of_keras(source: str, path: Path, sizes: Mapping[str, int], seed: int) -> M
     except Exception as error:
         raise ModelRefused(f"Keras cannot export {Path(source).name}: {first_line(error)}") from error
     onnx: Any = importlib.import_module("onnx")
-    feeds = drawn_feeds(onnx.load(str(path)), {}, sizes, np.random.default_rng(seed))
+    feeds = drawn_feeds(onnx.load(str(path)), (), {}, sizes, np.random.default_rng(seed))
     values = [keras.ops.convert_to_tensor(each) for each in feeds.values()]
     computed = model(values[0] if len(values) == 1 else values, training=False)
     outputs = [np.asarray(keras.ops.convert_to_numpy(each)) for each in keras.tree.flatten(computed)]

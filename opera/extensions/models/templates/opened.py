@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ MOST_BYTES = 2**30
 """Largest model with its weights: ONNX's own format ends at 2 GiB, and a piece holds weights and values."""
 _GROUP = 256 * 2**20
 """Bytes of intermediate values that one run of the model hands out."""
+_LARGE = 2**14
+"""Bytes of a weight from which on it is held once, as an array, and fed to the model."""
 
 
 class ModelRefused(Exception):
@@ -46,12 +48,14 @@ class OpenedModel:
     """A model that runs.
 
     Attributes:
-        model: The model, without functions of its own.
-        feeds: The values of its inputs by name.
+        model: The model, without functions of its own. Its large weights are inputs.
+        large: These weights by name.
+        feeds: The values of its other inputs by name.
         known: All its values by name: inputs, weights, and the outputs of each node.
     """
 
     model: Any
+    large: Mapping[str, Any]
     feeds: Mapping[str, Any]
     known: Mapping[str, Any]
 
@@ -62,14 +66,14 @@ def opened(path: Path, inputs: Path | None, sizes: Mapping[str, int], seed: int,
     Raises:
         ModelRefused: it cannot be read, lacks a size, or does not run.
     """
-    model = _inlined(_read(path))
-    feeds = drawn_feeds(model, {} if inputs is None else arrays_in(inputs), sizes, np.random.default_rng(seed))
+    model, large = _read(path)
+    feeds = drawn_feeds(model, large, {} if inputs is None else arrays_in(inputs), sizes, np.random.default_rng(seed))
     weights = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
-    return OpenedModel(model, feeds, {**feeds, **weights, **values(model, feeds, fast=fast)})
+    return OpenedModel(model, large, feeds, {**feeds, **large, **weights, **values(model, {**large, **feeds}, fast=fast)})
 
 
-def _read(path: Path) -> Any:
-    """The model with its weights, checked.
+def _read(path: Path) -> tuple[Any, dict[str, Any]]:
+    """The model without functions of its own, checked, and its large weights, which are inputs of it.
 
     Raises:
         ModelRefused: the file is no model of ONNX, or lacks its weights, or is too large, or has operators that ONNX does not define.
@@ -103,10 +107,30 @@ def _read(path: Path) -> Any:
     if drawing is not None:
         raise ModelRefused(f"{path.name} draws random numbers in {drawing.op_type}, so no two results agree; export it for inference")
     try:
-        onnx.checker.check_model(bare)
+        light, large = _without_large(bare)
+        onnx.checker.check_model(light)
     except Exception as error:
         raise ModelRefused(f"ONNX's checker refuses {path.name}: {first_line(error)}") from error
-    return bare
+    return _inlined(light), large
+
+
+def _without_large(model: Any) -> tuple[Any, dict[str, Any]]:
+    """A copy of *model*, whose large weights are inputs, and their values; *model* loses them."""
+    held, given = list(model.graph.initializer), {each.name for each in model.graph.input}
+    large: dict[str, Any] = {}
+    for each in held:
+        if len(each.raw_data) >= _LARGE and np.dtype(onnx.helper.tensor_dtype_to_np_dtype(each.data_type)).isbuiltin == 1:
+            array = onnx.numpy_helper.to_array(each)
+            large[each.name] = array.copy()
+            each.ClearField("raw_data")
+            if each.name not in given:
+                model.graph.input.append(onnx.helper.make_tensor_value_info(each.name, each.data_type, array.shape))
+    small = [each for each in held if each.name not in large]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(small)
+    light = onnx.ModelProto()  # a message keeps the memory of what it has lost
+    light.CopyFrom(model)
+    return light, large
 
 
 def first_line(error: Exception) -> str:
@@ -141,13 +165,15 @@ def arrays_in(path: Path) -> dict[str, Any]:
         raise ModelRefused(f"{path.name} is no .npz file of arrays: {error}") from error
 
 
-def drawn_feeds(model: Any, given: Mapping[str, Any], sizes: Mapping[str, int], random: np.random.Generator) -> dict[str, Any]:
-    """A value for each input: one that is *given*, or one that is drawn.
+def drawn_feeds(
+    model: Any, large: Collection[str], given: Mapping[str, Any], sizes: Mapping[str, int], random: np.random.Generator
+) -> dict[str, Any]:
+    """A value for each input that is no weight, and none of the *large* ones: one that is *given*, or one that is drawn.
 
     Raises:
         ModelRefused: a value does not fit, or a size is not known.
     """
-    weights = {each.name for each in model.graph.initializer}
+    weights = {each.name for each in model.graph.initializer} | set(large)
     entries = {each.name: each for each in model.graph.input if each.name not in weights}
     if unknown := sorted(given.keys() - entries.keys()):
         raise ModelRefused(f"the model has no input {unknown[0]!r}; its inputs are {', '.join(entries)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from opera import bundle
 from opera.arrays import as_array, is_array
 from opera.extensions.models.error import error_of
 from opera.extensions.models.templates.opened import arrays_in, evaluated, opened, values
-from opera.instance import decode_instance, encode_instance
+from opera.instance import Graph, decode_instance, encode_instance
 from opera.instrumentation import onnx as recorder
 from opera.instrumentation.onnx_values import graph
 from opera.models.forms import InputForm
@@ -61,9 +62,9 @@ class Surgeon:
         inputs = None if options["inputs"] is None else Path(options["inputs"])
         self._fast = bool(options["fast"])
         opening = opened(self._path, inputs, options["sizes"], int(options["seed"]), fast=self._fast)
-        self._model, self._feeds, self._known = opening.model, opening.feeds, opening.known
+        self._model, self._feeds, self._known, self._large = opening.model, opening.feeds, opening.known, opening.large
         self._outputs = None if options["outputs"] is None else list(arrays_in(Path(options["outputs"])).values())
-        self._weights = {each.name: each for each in self._model.graph.initializer}
+        self._weights = {**{each.name: each for each in self._model.graph.initializer}, **dict(map(_hollow, self._large.items()))}
         used = self._used()
         self._nodes = [_without_unused(node, used) for node in self._model.graph.node]
 
@@ -76,7 +77,8 @@ class Surgeon:
         """Runs the model with moved inputs; tells its nodes, and which of them can be cut out."""
         self._noise = dict[str, float]()
         for amount in (_NUDGE, -_NUDGE):
-            moved = values(self._model, {name: _nudged(value, amount) for name, value in self._feeds.items()}, fast=self._fast)
+            moved = {name: _nudged(value, amount) for name, value in self._feeds.items()}
+            moved = values(self._model, {**self._large, **moved}, fast=self._fast)
             errors = {name: min(error_of(self._known[name], value), MOST_NOISE) for name, value in moved.items()}
             self._noise = {name: max(error, self._noise.get(name, 0.0)) for name, error in errors.items()}
         self._fixed = _independent(self._nodes, set(self._feeds))
@@ -115,12 +117,19 @@ class Surgeon:
         cut = None if task["cut"] is None else set(task["cut"])
         model, inputs, outputs, names = self._piece([int(each) for each in task["nodes"]], cut, bake=True)
         noise = [] if cut is None else [self._noise.get(name, 0.0) for name in names]
+        weights = [self._large.get(each.name) for each in model.graph.initializer]
         document = recorder.graph_document(model, f"model.{self._path.stem}", inputs, outputs)
-        return {"document": self._stored(document), "noise": noise}
+        return {"document": self._stored(document, weights), "noise": noise}
 
-    def _stored(self, document: Message) -> Message:
-        """*document* with its large values in files of their own: a message has its limit."""
-        return encode_instance(decode_instance(document), partial(bundle.store, self._blobs))
+    def _stored(self, document: Message, weights: Sequence[Any] = ()) -> Message:
+        """*document* with its large values in files of their own: a message has its limit.
+
+        The initializers of its graph get the values *weights* here, where one is given, so that few copies of them exist at a time.
+        """
+        instance = decode_instance(document)
+        if any(each is not None for each in weights):
+            instance = replace(instance, context=tuple((name, _filled(fact, weights)) for name, fact in instance.context))
+        return encode_instance(instance, partial(bundle.store, self._blobs))
 
     def _why_not(self, node: Any) -> str:
         """Why a node has no piece of its own; empty where it has one."""
@@ -202,6 +211,24 @@ class Surgeon:
         else:
             inputs[copy] = value
         return copy
+
+
+def _hollow(weight: tuple[str, Any]) -> tuple[str, Any]:
+    """The name of a weight, and its tensor without the values."""
+    name, array = weight
+    kind = int(onnx.helper.np_dtype_to_tensor_dtype(array.dtype))
+    return name, onnx.TensorProto(name=name, data_type=kind, dims=array.shape)
+
+
+def _filled(fact: Any, weights: Sequence[Any]) -> Any:
+    """A graph whose initializers, in order, have the values *weights*, where one is given; any other fact as it is."""
+    if not isinstance(fact, Graph):
+        return fact
+    model = onnx.ModelProto.FromString(fact.data)
+    for each, array in zip(model.graph.initializer, weights, strict=True):
+        if array is not None:
+            each.raw_data = array.tobytes()
+    return Graph(fact.format, model.SerializeToString(deterministic=True))
 
 
 def _without_values(document: Message, model: Any) -> Message:
