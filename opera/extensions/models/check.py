@@ -296,7 +296,7 @@ class ModelCheck:
                     unsure.append(nodes[number])
         guilty = any(each.state in (State.WRONG, State.CRASH) for each in report.nodes.values())
         if whole.state is State.WRONG and not guilty and unsure:
-            report.whole = replace(whole, state=State.UNTESTED, reason=f"{unsure[0]}: {_UNSURE}")
+            report.whole = replace(whole, state=State.UNTESTED, reason=f"{', '.join(map(str, unsure[:3]))}: {_UNSURE}")
         elif whole.state in (State.WRONG, State.CRASH) and not guilty:
             self._tell("the edges between operators")
             report.edges = self._fused(whole.state)
