@@ -42,6 +42,11 @@ class Name(click.ParamType[str]):
             return [CompletionItem(name, help=text or None) for name, text in self._known(ctx, incomplete) if name.startswith(incomplete)]
         return []
 
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str | None:
+        """The names to choose from."""
+        names = [] if ctx is None else [each.value for each in self.shell_complete(ctx, param, "")]
+        return f"Choose one of {', '.join(names)}." if names else None
+
 
 class Names(click.ParamType[list[str]]):
     """Names of compilers with commas between them; a shell completes the last one."""

@@ -10,7 +10,7 @@ from click.shell_completion import ShellComplete
 from reporting import fill
 
 from opera.cli import command
-from opera.cli.options import found_workspace
+from opera.cli.options import found_workspace, guarded
 from opera.store import Campaigns
 from opera.store.database import open_workspace
 
@@ -100,3 +100,10 @@ def test_every_option_with_a_name_of_ours_is_completed() -> None:
         for each in (option for one in inner for option in one.params):
             if {"--compiler", "--frontend", "--lib", "--strategy", "--campaign"} & set(each.opts):
                 assert each.type.name == "name", (name, each.opts)
+
+
+def test_a_name_that_is_missing_is_asked_for_with_those_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(command, ["run", "--samples"]) == 2
+    assert "Missing option '--compiler'. Choose one of " in capsys.readouterr().err
+    assert guarded(command, ["run", "--samples", "--compiler", "inductor"]) == 2
+    assert "Missing option '--frontend'. Choose one of pytorch." in capsys.readouterr().err
