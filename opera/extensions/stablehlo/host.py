@@ -1,4 +1,4 @@
-"""Records self-checking StableHLO programs: `.mlir` files of a folder."""
+"""Records StableHLO programs: `.mlir` files of a folder."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ def main(argv: Sequence[str]) -> None:
     """Writes the recording of one shard."""
     parser = arguments.parser("stablehlo-programs")
     parser.add_argument("--root", default="", help="folder of .mlir files, or one file")
+    parser.add_argument(
+        "--inputs", default="", help=".npz file beside the programs, with values for arg0, arg1 and so on, of programs without checks"
+    )
     options = parser.parse_args(argv)
     recorder: Any = importlib.import_module("opera.extensions.stablehlo.templates.recorder")
     if not options.root:

@@ -89,7 +89,7 @@ class Options:
 
     def __init__(self, recording: Path) -> None:
         self.recording = recording
-        self.source = "official"
+        self.source, self.inputs = "official", ""
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def graph_of(text: str, function: Function) -> tuple[Graph, str]:
         raise NotRecordable("no-check")
     if any((type := tensor_of(each.actual.type)) is None or not type.has_static_shape for each in found):
         raise NotRecordable("dynamic-result")
-    api = _operation_of(module, found[0])
+    api = _operation_of(module, found[0].actual)
     limits = tuple(each.check for each in found)
     declared = tuple(each.expected if isinstance(each.expected, Value) else None for each in found)
     _return(module, [each.actual for each in found], checks)
@@ -65,6 +65,22 @@ def graph_of(text: str, function: Function) -> tuple[Graph, str]:
     other, again, checks = _prepared(text, function)
     _return(other, [each.expected for each in again if not isinstance(each.expected, Value)], checks)
     return graph, _text(other)
+
+
+def bare(text: str, function: Function) -> tuple[str, str, list[Any]]:
+    """The operation that makes the first result of *function*, the function as `main`, and the types of its inputs.
+
+    Raises:
+        NotRecordable: it has a check, gives nothing, or has inputs or results of no size that is known.
+    """
+    module, found, _ = _prepared(text, function)
+    if found:
+        raise NotRecordable("checks-itself")
+    types = [tensor_of(each) for each in (*function.inputs, *function.results)]
+    if not function.results or any(each is None or not each.has_static_shape for each in types):
+        raise NotRecordable("no-result" if not function.results else "dynamic-or-no-tensor")
+    ending = list(_body(module).operations)[-1]
+    return _operation_of(module, ending.operands[0]), _text(module), types[: len(function.inputs)]
 
 
 def _text(module: Any) -> str:
@@ -92,10 +108,10 @@ def _body(module: Any) -> Any:
     return _main(module).regions[0].blocks[0]
 
 
-def _operation_of(module: Any, compared: Compared) -> str:
-    """The operation that makes the value under check, also where that is within a called function."""
+def _operation_of(module: Any, value: Any) -> str:
+    """The operation that makes *value*, also where that is within a called function."""
     functions = {each.name: each.operation for each in functions_of(module)}
-    owner = compared.actual.owner
+    owner = value.owner
     seen: set[str] = set()
     while not isinstance(owner, ir.Block) and str(owner.operation.name) in ("func.call", "stablehlo.composite"):
         name = str(owner.operation.attributes["callee"].value) if "callee" in owner.operation.attributes else ""

@@ -1,18 +1,21 @@
-"""Records self-checking StableHLO programs as operator instances: one for each function that has a check."""
+"""Records StableHLO programs as operator instances: of self-checking ones each function that has a check, of others each entry."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from opera.arrays import to_bytes
+import numpy as np
+
+from opera.arrays import Array, dtype_name, to_bytes
 from opera.extensions.stablehlo.checks import Closeness, holds
 from opera.extensions.stablehlo.scanner import Program, TextError, programs_of
 from opera.extensions.stablehlo.statements import generic
 from opera.extensions.stablehlo.templates import graph as stablehlo_graph
+from opera.extensions.stablehlo.templates.checks import is_check
 from opera.extensions.stablehlo.templates.inputs import constant_of
 from opera.extensions.stablehlo.templates.module import (
     Function,
@@ -24,10 +27,11 @@ from opera.extensions.stablehlo.templates.module import (
     programs_in,
     resource_in,
     stablehlo,
+    walk,
 )
 from opera.extensions.stablehlo.templates.plan import InterpreterFailed, NotInterpreted
 from opera.extensions.stablehlo.templates.probes import NoProbe
-from opera.extensions.stablehlo.types import Value
+from opera.extensions.stablehlo.types import Value, tensor_type
 from opera.instance import Argument, Graph, Instance, Kind, Outcome, Tensor, encode_instance
 from opera.instrumentation.stream import Stream
 from opera.instrumentation.tensors import DTYPE_BITS
@@ -64,7 +68,11 @@ class Filters(Protocol):
 
 
 def record(options: argparse.Namespace, entries: Sequence[tuple[int, str]], root: Path, filters: Filters) -> None:
-    """Writes the recording of *entries*, files with their numbers."""
+    """Writes the recording of *entries*, files with their numbers.
+
+    Of a program with checks, each function that has one is an instance; of any other, each function that no other one uses.
+    """
+    given = _arrays(root / options.inputs) if options.inputs else {}
     stablehlo.register_stablehlo_passes()
     with Stream(str(options.recording), "stablehlo", str(stablehlo.get_current_version()), str(options.source)) as stream:
         for number, name in entries:
@@ -75,10 +83,19 @@ def record(options: argparse.Namespace, entries: Sequence[tuple[int, str]], root
                 stream.drop("no-text", name[:200])
                 continue
             for index, program in enumerate(programs, 1):
-                _record_program(stream, f"{options.source}::{name}", index if len(programs) > 1 else 0, program, filters)
+                _record_program(stream, f"{options.source}::{name}", index if len(programs) > 1 else 0, program, filters, given)
 
 
-def _record_program(stream: Stream, test: str, place: int, program: Program, filters: Filters) -> None:
+def _arrays(path: Path) -> dict[str, Array]:
+    """The arrays of an `.npz` file by name."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} is no .npz file of arrays: {error}") from error
+
+
+def _record_program(stream: Stream, test: str, place: int, program: Program, filters: Filters, given: Mapping[str, Array]) -> None:
     try:
         text = generic(program.text)
         with new_context(), ir.Location.unknown():
@@ -86,18 +103,23 @@ def _record_program(stream: Stream, test: str, place: int, program: Program, fil
                 if resource_in(module.operation) is not None:
                     stream.drop("values-outside-the-text", test[:200])
                     continue
+                checks = any(is_check(each) for each in walk(module.operation))
                 own = str(module.operation.get_asm(large_elements_limit=None))
                 for function in entries_of(module):
                     stream.begin(f"{test}::{place}::{function.name}" if place else f"{test}::{function.name}")
-                    _record_function(stream, own, function, filters)
+                    _record_function(stream, own, function, filters, None if checks else given)
     except TextError:
         stream.drop("check-outside-the-grammar", test[:200])
     except Rejected as error:
         stream.drop("unknown-operation" if error.unknown else "quantised" if "!quant." in str(error) else "no-stablehlo", test[:200])
 
 
-def _record_function(stream: Stream, text: str, function: Function, filters: Filters) -> None:
+def _record_function(stream: Stream, text: str, function: Function, filters: Filters, given: Mapping[str, Array] | None) -> None:
+    """Records a function that checks itself, or, with values *given* for inputs, one that does not."""
     try:
+        if given is not None:
+            stream.record(encode_instance(_model(text, function, given)))
+            return
         graph, other = stablehlo_graph.graph_of(text, function)
         group = filters.noise(graph.api)
         if group is not None:
@@ -108,6 +130,25 @@ def _record_function(stream: Stream, text: str, function: Function, filters: Fil
         stream.drop(str(error), function.name)
     except (TextError, Rejected, ir.MLIRError):
         stream.drop("not-rebuilt", function.name)
+
+
+def _model(text: str, function: Function, given: Mapping[str, Array]) -> Instance:
+    """The instance of a function without checks; an input is *given* as `arg0`, `arg1` and so on, or is drawn."""
+    api, own, types = stablehlo_graph.bare(text, function)
+    call: list[Argument] = []
+    for index, each in enumerate(types):
+        name, kind = f"arg{index}", tensor_type(str(each))
+        if name in given and (given[name].shape, dtype_name(given[name].dtype)) != (kind.shape, kind.element.dtype):
+            found = f"{dtype_name(given[name].dtype)}{list(given[name].shape)}"
+            raise SystemExit(f"{name} of the inputs is {found}, and {function.name} takes {kind}")
+        drawn = Tensor(kind.shape, kind.element.dtype) if kind.element.dtype in DTYPE_BITS else None
+        value = _tensor(Value(kind, given[name])) if name in given else drawn
+        if value is None:
+            raise stablehlo_graph.NotRecordable("dtype")
+        call.append(Argument(name, value))
+    return Instance(
+        "stablehlo", api, Kind.GRAPH, call=tuple(call), context=(("graph", Graph(FORMAT, own.encode())),), outcome=Outcome.UNKNOWN
+    )
 
 
 def _instance(graph: stablehlo_graph.Graph, other: str) -> Instance:

@@ -1,0 +1,64 @@
+"""StableHLO programs without checks: `main` and its inputs are an instance, which any compiler of StableHLO runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import commands
+import numpy as np
+import pytest
+
+from opera.instance import Instance, Tensor
+from opera.store import Corpus
+from opera.store.database import open_workspace
+
+PROGRAM = """
+module {
+  func.func private @square(%x: tensor<3xf32>) -> tensor<3xf32> {
+    %0 = stablehlo.multiply %x, %x : tensor<3xf32>
+    return %0 : tensor<3xf32>
+  }
+  func.func @main(%x: tensor<3xf32>, %n: tensor<2xi32>) -> (tensor<3xf32>, tensor<2xi32>) {
+    %0 = func.call @square(%x) : (tensor<3xf32>) -> tensor<3xf32>
+    %1 = stablehlo.sine %0 : tensor<3xf32>
+    return %1, %n : tensor<3xf32>, tensor<2xi32>
+  }
+}
+"""
+OPEN = "module { func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> } }\n"
+
+
+def extracted(folder: Path, *options: str) -> list[Instance]:
+    commands.run("extract", "--lib", "stablehlo", "--programs", "prog.mlir", *options, folder=folder)
+    with open_workspace(folder / ".opera", write=False) as space:
+        return [each for _, each in Corpus(space).instances("stablehlo")]
+
+
+def test_inputs_come_from_a_file_or_are_drawn(tmp_path: Path) -> None:
+    (tmp_path / "prog.mlir").write_text(PROGRAM)
+    np.savez(tmp_path / "x.npz", arg0=np.array([1, 2, 3], np.float32))
+    (found,) = extracted(tmp_path, "--option", "inputs=x.npz")
+    first, second = (each.value for each in found.call)
+    assert found.api == "stablehlo.sine", "the operation that makes the first result"
+    assert isinstance(first, Tensor)
+    assert first.data == np.array([1, 2, 3], np.float32).tobytes()
+    assert second == Tensor((2,), "int32")
+    ran = commands.run("run", "--compiler", "stablehlo-readable", "--frontend", "stablehlo", "--json", folder=tmp_path)
+    assert ran.json["verdicts"] == {"pass": 2}, "with inputs at run time, and in the program"
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs", "message"),
+    [
+        (PROGRAM, {"arg0": np.ones((2, 2), np.float32)}, "arg0 of the inputs is float32[2, 2], and main takes tensor<3xf32>"),
+        (PROGRAM, None, "x.npz is no .npz file of arrays"),
+        (OPEN, {}, "no stablehlo instance was recorded"),
+    ],
+)
+def test_what_does_not_fit_is_said(tmp_path: Path, text: str, inputs: dict[str, np.ndarray] | None, message: str) -> None:
+    (tmp_path / "prog.mlir").write_text(text)
+    if inputs is not None:
+        np.savez(tmp_path / "x.npz", **inputs)
+    ran = commands.run("extract", "--lib", "stablehlo", "--programs", "prog.mlir", "--option", "inputs=x.npz", folder=tmp_path)
+    assert ran.code != 0
+    assert message in ran.stdout + ran.stderr
