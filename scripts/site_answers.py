@@ -5,6 +5,7 @@ Both are plain tables. docs/answers.js filters them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -100,7 +101,10 @@ def _grid(library: str, found: Sequence[Support], entries: Sequence[Mapping[str,
         for api in sorted({key.operator for key in keys})
         for users, words in [_users(library, [api], "used by")]
     )
-    heads = "".join(f'<th scope="col">{each.compiler}</th>' for each in found)
+    times = Counter(each.compiler for each in found)
+    heads = "".join(
+        f'<th scope="col">{each.compiler if times[each.compiler] == 1 else f"{each.compiler} x {each.frontend}"}</th>' for each in found
+    )
     data = as_json(support_document(found)).replace("</", "<\\/")
     return (
         f'<form class="filters" hidden>{fields}<output></output></form>\n'
