@@ -288,7 +288,7 @@ def test_an_exception_belongs_to_the_stage_it_escaped_from_and_the_worker_goes_o
         ("import os; os._exit(9)", "exit", "9"),
         ("import time; time.sleep(100)", "deadline", "1 s"),
         ("import ctypes, signal; signal.pthread_sigmask(0, signal.valid_signals()); ctypes.PyDLL(None).pause()", "deadline", "1 s"),
-        ("import time; kept = [bytearray(b'x') * 2**26 for _ in range(8)]; time.sleep(5)", "memory", "0.292969 GiB"),
+        ("import time; kept = [bytearray(b'x') * 2**26 for _ in range(5)]; time.sleep(5)", "memory", "0.292969 GiB"),
     ],
 )
 def test_a_lost_process_says_how_it_was_lost_and_where(bench: Bench, code: str, cause: str, detail: str, fork: bool) -> None:

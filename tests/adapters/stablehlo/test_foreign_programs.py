@@ -51,7 +51,7 @@ def test_inputs_come_from_a_file_or_are_drawn(tmp_path: Path) -> None:
     ("text", "inputs", "message"),
     [
         (PROGRAM, {"arg0": np.ones((2, 2), np.float32)}, "arg0 of the inputs is float32[2, 2], and main takes tensor<3xf32>"),
-        (PROGRAM, None, "x.npz is no .npz file of arrays"),
+        (PROGRAM, None, "name a file of numpy.savez"),
         (OPEN, {}, "no stablehlo instance was recorded"),
     ],
 )

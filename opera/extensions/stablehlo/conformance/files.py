@@ -155,6 +155,15 @@ def read_arrays(name: str) -> tuple[RawArray, ...]:
     Raises:
         UserError: it is no such file, holds objects, or unpacks to too much.
     """
+    return tuple(_raw(key, array) for key, array in _in_order(arrays_by_name(name)))
+
+
+def arrays_by_name(name: str) -> dict[str, Any]:
+    """The arrays of an npz file by name; the one of an npy file as `arg0`.
+
+    Raises:
+        UserError: it is no such file, holds objects, or unpacks to too much.
+    """
     try:
         data = read_file(Path(name))
     except Malformed as error:
@@ -167,12 +176,11 @@ def read_arrays(name: str) -> tuple[RawArray, ...]:
                 if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
                     raise UserError(f"{name}: the arrays have more than {MOST_BYTES >> 20} MiB; save fewer")
         loaded: Any = np.load(io.BytesIO(data), allow_pickle=False)
-        arrays: dict[str, Any] = {key: loaded[key] for key in loaded.files} if hasattr(loaded, "files") else {"arg0": loaded}
+        return {key: loaded[key] for key in loaded.files} if hasattr(loaded, "files") else {"arg0": loaded}
     except UserError:
         raise
     except Exception as error:  # what numpy, zipfile and zlib raise for damaged files is documented nowhere
         raise UserError(f"{name}: no arrays of numpy ({str(error).splitlines()[0] if str(error) else type(error).__name__})") from error
-    return tuple(_raw(key, array) for key, array in _in_order(arrays))
 
 
 def _in_order(arrays: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-
 from opera.arrays import Array, dtype_name, to_bytes
+from opera.errors import UserError
 from opera.extensions.stablehlo.checks import Closeness, holds
+from opera.extensions.stablehlo.conformance.files import arrays_by_name
 from opera.extensions.stablehlo.scanner import Program, TextError, programs_of
 from opera.extensions.stablehlo.statements import generic
 from opera.extensions.stablehlo.templates import graph as stablehlo_graph
@@ -72,7 +72,10 @@ def record(options: argparse.Namespace, entries: Sequence[tuple[int, str]], root
 
     Of a program with checks, each function that has one is an instance; of any other, each function that no other one uses.
     """
-    given = _arrays(root / options.inputs) if options.inputs else {}
+    try:
+        given = arrays_by_name(str(root / options.inputs)) if options.inputs else {}
+    except UserError as error:
+        raise SystemExit(str(error)) from error
     stablehlo.register_stablehlo_passes()
     with Stream(str(options.recording), "stablehlo", str(stablehlo.get_current_version()), str(options.source)) as stream:
         for number, name in entries:
@@ -84,15 +87,6 @@ def record(options: argparse.Namespace, entries: Sequence[tuple[int, str]], root
                 continue
             for index, program in enumerate(programs, 1):
                 _record_program(stream, f"{options.source}::{name}", index if len(programs) > 1 else 0, program, filters, given)
-
-
-def _arrays(path: Path) -> dict[str, Array]:
-    """The arrays of an `.npz` file by name."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} is no .npz file of arrays: {error}") from error
 
 
 def _record_program(stream: Stream, test: str, place: int, program: Program, filters: Filters, given: Mapping[str, Array]) -> None:
