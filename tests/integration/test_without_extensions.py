@@ -32,7 +32,9 @@ NAMES = (
     "test_completion.py::test_names_depend_on_what_stands_before",
     "test_corpus_tools.py::test_records_of_other_tools_come_in_under_their_name_and_what_cannot_be_rebuilt_is_counted",
     "test_models.py::test_an_unknown_library_or_frontend_is_the_users_error",
+    "test_recorded_findings.py::test_the_readme_counts_the_findings_of_each_compiler_and_library",
     "test_models.py::test_the_adapters_of_this_package_declare_routes_to_libraries_that_have_templates_and_canaries",
+    "test_options_before_commands.py::test_common_options_are_known_without_a_command",
     "test_options_before_commands.py::test_options_of_every_command_are_known_without_one",
 )
 """Tests of lists that have the names of extensions: their libraries, commands and formats."""
