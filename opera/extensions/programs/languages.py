@@ -56,6 +56,10 @@ def languages() -> tuple[str, ...]:
     return tuple(name for name in _tables() if name != "schema")
 
 
+class Unwritable(ValueError):
+    """A part of a program that a language cannot say, or that is not written in it."""
+
+
 NO_CHOICES: Mapping[str, str] = {}
 
 

@@ -12,12 +12,13 @@ from test_program_languages import SAMPLES, arrays, program_of
 from opera.extensions.programs.check import evaluate
 from opera.extensions.programs.generate import Generated, ProgramGenerator
 from opera.extensions.programs.instances import instance_of
-from opera.extensions.programs.languages import drawn_from, operators_in, registry
+from opera.extensions.programs.languages import Unwritable, drawn_from, operators_in, registry
 from opera.extensions.programs.operators import Operator
 from opera.extensions.programs.policy import SHIPPED
 from opera.extensions.programs.program import Binding, Block, Call, Function, Parameter, Program
 from opera.extensions.programs.templates.stablehlo_model import StableHloProgramModel
-from opera.extensions.programs.templates.stablehlo_text import WRITE, Unwritable, module_text
+from opera.extensions.programs.templates.stablehlo_operators import WRITE
+from opera.extensions.programs.templates.stablehlo_text import module_text
 from opera.extensions.programs.types import TensorType
 from opera.extensions.stablehlo import interpreter
 from opera.extensions.stablehlo.templates.model import KIND, StableHloTemplate

@@ -16,12 +16,12 @@ from opera.compilers.torch_format import operators_of
 from opera.extensions.programs.check import evaluate
 from opera.extensions.programs.generate import Generated, ProgramGenerator
 from opera.extensions.programs.instances import instance_of
-from opera.extensions.programs.languages import drawn_from, operators_in, registry
+from opera.extensions.programs.languages import Unwritable, drawn_from, operators_in, registry
 from opera.extensions.programs.operators import Operator
 from opera.extensions.programs.policy import SHIPPED
 from opera.extensions.programs.program import Binding, Block, Call, Function, Parameter, Program
 from opera.extensions.programs.templates.torch_model import TorchProgramModel
-from opera.extensions.programs.templates.torch_source import WRITE, Unwritable, module_lines
+from opera.extensions.programs.templates.torch_source import WRITE, module_lines
 from opera.extensions.programs.types import TensorType
 from opera.models.template import Invalid
 from opera.templates.pytorch.model import PyTorchTemplate

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from opera.extensions.programs.languages import Unwritable
 from opera.extensions.programs.templates.model import ProgramModel
-from opera.extensions.programs.templates.stablehlo_text import Unwritable, module_text
+from opera.extensions.programs.templates.stablehlo_text import module_text
 from opera.extensions.stablehlo.templates.model import KIND, program_source
 from opera.extensions.stablehlo.templates.module import Rejected, ir, new_context, parse
 from opera.instance import Instance

@@ -8,10 +8,10 @@ from typing import Any
 from opera.extensions.programs.check import check
 from opera.extensions.programs.document import BadProgram
 from opera.extensions.programs.instances import program_of
-from opera.extensions.programs.languages import registry
+from opera.extensions.programs.languages import Unwritable, registry
 from opera.extensions.programs.program import Program, canonical
 from opera.extensions.programs.templates.model import ILL_TYPED
-from opera.extensions.programs.templates.torch_source import Unwritable, constants_of, module_lines, python_source
+from opera.extensions.programs.templates.torch_source import constants_of, module_lines, python_source
 from opera.extensions.programs.types import IllTyped
 from opera.instance import Instance, Tensor
 from opera.models.sampling import sample

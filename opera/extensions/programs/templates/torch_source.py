@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from opera.arrays import Array, Outputs
+from opera.extensions.programs.languages import Unwritable
 from opera.extensions.programs.program import Binding, Call, Constant, Invoke, Program, Projection, Tuple
 from opera.extensions.programs.types import TensorType, Type, tensor
 from opera.extensions.programs.values import to_array
@@ -155,10 +156,6 @@ WRITE: Mapping[str, Write] = {
     **dict.fromkeys(("avg_pool1d", "avg_pool2d"), lambda a, k, types: _pooled(a, k, types, "avg")),
 }
 """The operators that PyTorch has."""
-
-
-class Unwritable(ValueError):
-    """A part of a program that plain calls cannot say."""
 
 
 def module_lines(program: Program) -> list[str]:
