@@ -89,3 +89,19 @@ def test_what_stablehlo_lacks_is_not_written() -> None:
         module_text(program)
     with pytest.raises(Invalid, match="not-in-the-language"):
         StableHloTemplate().build(instance_of(Generated(program, (np.ones(2, "float32"),)), "stablehlo"), "key", 0)
+
+
+@pytest.mark.parametrize(("largest", "agrees"), [(2.0, True), (3e38, False)])
+def test_nobody_is_at_fault_where_operations_overflow_and_the_operator_does_not(largest: float, *, agrees: bool) -> None:
+    """RMS normalisation squares its input; NumPy's has room for that."""
+    kind, scale = TensorType((1, 2), "float32"), TensorType((2,), "float32")
+    call = Call("rms_norm", ("x", "s"), {"axis": 1, "epsilon": 1e-5})
+    body = Block((Binding("v", kind, call),), "v", dataflow=True)
+    program = Program((Function("main", (Parameter("x", kind), Parameter("s", scale)), body, kind),))
+    values = (np.array([[1, largest]], "float32"), np.ones(2, "float32"))
+    model = StableHloTemplate().build(instance_of(Generated(program, values), "stablehlo"), "key", 0)
+    if agrees:
+        np.testing.assert_allclose(model.reference().outputs[0], values[0] / np.sqrt(2.5), rtol=1e-3)
+    else:
+        with pytest.raises(Invalid, match="operations-differ-from-operator"):
+            model.reference()

@@ -140,16 +140,7 @@ class StableHloModel:
 
     def _evaluate_wide(self, values: Sequence[Array], types: Mapping[str, str]) -> list[Array] | None:
         """The outputs of the readable interpreter with wider types; None where it has none, or the program means its types."""
-        try:
-            with new_context(), ir.Location.unknown():
-                program = widened(plain_program(parse(self._text)).program, types)
-            if program is None:
-                return None
-            given = [Value(_type_of(each), each) for each in values]
-            results = interpreter.evaluate(program, MAIN, [interpreter.Tensor(widened_value(each, types)) for each in given])
-        except (*interpreter.FAILURES, Rejected, Invalid, TextError, ir.MLIRError):
-            return None
-        return [each.value.array for each in results if isinstance(each, interpreter.Tensor)]
+        return interpreted(self._text, values, types)
 
     def _evaluate(self, values: Sequence[Array]) -> list[Array]:
         """The interpreter's outputs; raises Invalid where it has none."""
@@ -171,6 +162,20 @@ def _type_of(value: Array) -> TensorType:
         return TensorType(value.shape, of_dtype(dtype_name(value.dtype)))
     except ValueError as error:
         raise Invalid("dtype") from error
+
+
+def interpreted(text: str, values: Sequence[Array], types: Mapping[str, str]) -> list[Array] | None:
+    """The outputs of `main` on the readable interpreter with wider *types*; None where it has none, or the program means its types."""
+    try:
+        with new_context(), ir.Location.unknown():
+            program = widened(plain_program(parse(text)).program, types)
+        if program is None:
+            return None
+        given = [Value(_type_of(each), each) for each in values]
+        results = interpreter.evaluate(program, MAIN, [interpreter.Tensor(widened_value(each, types)) for each in given])
+    except (*interpreter.FAILURES, Rejected, Invalid, TextError, ir.MLIRError):
+        return None
+    return [each.value.array for each in results if isinstance(each, interpreter.Tensor)]
 
 
 def program_source(text: str, inputs: Sequence[Array], outputs: Outputs) -> PythonSource:
