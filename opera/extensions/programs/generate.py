@@ -371,11 +371,15 @@ class ProgramGenerator:
         return self.bind(Constant(to_tensor(value)), kind, value, scope)
 
     def special(self, value: ProgramValue) -> ProgramValue:
-        """*value*, in which some floating-point elements are NaN, infinite, a zero of either sign, or very small."""
+        """*value*, in which some floating-point elements are NaN, infinite, a zero of either sign, very large, or very small.
+
+        None is subnormal, nor is the product of two: processors and compilers may take such a number for zero anywhere in a program.
+        """
         if isinstance(value, tuple) or value.dtype.kind != "f" or value.size == 0 or self.random.random() < 0.5:
             return value
         info = np.finfo(value.dtype)
-        chosen = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, info.max, info.smallest_subnormal, -info.tiny], value.dtype)
+        small = np.sqrt(info.tiny)
+        chosen = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, info.max, small, -small], value.dtype)
         places = self._numbers.random(value.shape) < 0.3
         return np.where(places, self._numbers.choice(chosen, value.shape), value).astype(value.dtype)
 
