@@ -258,7 +258,7 @@ def _is_read(name: str, bindings: Sequence[Binding], readers: set[str]) -> bool:
     """Whether one of *readers* depends on *name*, through tuples and their parts."""
     reached = {name}
     for each in bindings:
-        if reached & _read(each.value):
+        if not reached.isdisjoint(used(each.value)):
             if each.name in readers and isinstance(each.value, (Call, If, Invoke)):
                 return True
             reached.add(each.name)
@@ -270,33 +270,35 @@ def _depends(result: str, bindings: Sequence[Binding], names: set[str]) -> bool:
     reached = {result}
     for each in reversed(bindings):
         if each.name in reached:
-            reached |= _read(each.value)
+            reached.update(used(each.value))
     return names <= reached
 
 
-def _read(value: Expression) -> set[str]:
-    return set(used(value))
-
-
 def bypassed(instance: Instance) -> Iterator[Instance]:
-    """Bindings replaced by an operand of the same type, and parts of tuples by what they are: all, halves, ..., single ones."""
+    """Bindings replaced by an operand, and parts of tuples by what they are.
+
+    First all of which an operand has the same type, then halves, ..., single ones; last each call by each operand of another type, so that
+    what follows gets other sizes, or another dtype.
+    """
     opened = _opened(instance)
     if opened is None:
         return
     types: dict[str, Type] = {each.name: each.type for function in opened.program.functions for each in function.parameters}
     types.update((each.name, each.type) for each in bindings_of(opened.program))
     tuples = {each.name: each.value.parts for each in bindings_of(opened.program) if isinstance(each.value, Tuple)}
-    others: dict[str, str] = {}
+    same: dict[str, str] = {}
+    others: list[dict[str, str]] = []
     for binding in bindings_of(opened.program):
         value = binding.value
         if isinstance(value, Projection) and value.source in tuples:
-            others[binding.name] = tuples[value.source][value.index]
+            same[binding.name] = tuples[value.source][value.index]
         elif isinstance(value, (Call, Invoke)):
-            same = next((each for each in used(value) if types[each] == binding.type), None)
-            if same is not None:
-                others[binding.name] = same
-    for chunk in _chunks(list(others)):
-        names = {name: others[name] for name in chunk}
+            for each in dict.fromkeys(used(value)):
+                if types[each] == binding.type:
+                    same.setdefault(binding.name, each)
+                else:
+                    others.append({binding.name: each})
+    for names in [*({name: same[name] for name in chunk} for chunk in _chunks(list(same))), *others]:
         functions = [replace(each, body=_tidied(with_names(each.body, names))) for each in opened.program.functions]
         yield from _closed(instance, functions[:-1], functions[-1].body, opened.values, functions[-1].symbols)
 

@@ -101,6 +101,32 @@ def test_a_program_that_needs_two_operators_in_a_row_keeps_both_and_their_link()
     assert tried > 5
 
 
+def test_what_stands_between_two_operators_goes_also_where_it_changes_the_type() -> None:
+    """A fusion needs both operators, and that one depends on the other."""
+
+    def fails(program: Program) -> bool:
+        after: set[str] = set()
+        for each in bindings(program):
+            if isinstance(each.value, Call) and (each.value.operator == "erf" or after & set(each.value.arguments)):
+                after.add(each.name)
+        return any(isinstance(each.value, Call) and each.value.operator == "exp" and each.name in after for each in bindings(program))
+
+    image, padded = TensorType((2, 3), "float32"), TensorType((4, 4), "float32")
+    body = Block(
+        (
+            Binding("a", image, Call("erf", ("x",), {})),
+            Binding("b", padded, Call("pad", ("a",), {"before": (1, 0), "after": (1, 1), "value": 0.0})),
+            Binding("c", TensorType((16,), "float32"), Call("reshape", ("b",), {"shape": (16,)})),
+            Binding("d", TensorType((16,), "float64"), Call("astype", ("c",), {"dtype": "float64"})),
+            Binding("e", TensorType((16,), "float64"), Call("exp", ("d",), {})),
+        ),
+        "e",
+    )
+    program = Program((Function("main", (Parameter("x", image),), body, TensorType((16,), "float64")),))
+    smallest = reduced(instance_of(Generated(program, (np.ones(image.shape, np.float32),)), "onnx"), fails)
+    assert [each.operator for each in calls(program_of(smallest))] == ["erf", "exp"]
+
+
 def test_what_needs_a_condition_keeps_nothing_else() -> None:
     def fails(program: Program) -> bool:
         return any(isinstance(each.value, If) for each in bindings(program))
