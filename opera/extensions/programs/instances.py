@@ -105,9 +105,17 @@ def _features(program: Program) -> Iterator[str]:
 
 
 def called_features(program: Program) -> Iterator[tuple[Binding, str]]:
-    """The calls of *program*, each with its operator and the dtypes of its arguments: `add(float32, float32)`."""
+    """The calls of *program*, each with what it exercises: its operator and the dtypes of its arguments, `add(float32, float32)`.
+
+    A call that is the third one of its kind comes with `add(float32, float32) twice` and `add(float32, float32) 3 times`, too.
+    """
+    seen: dict[str, int] = {}
     types: dict[str, Type] = {each.name: each.type for function in program.functions for each in function.parameters}
     types.update((each.name, each.type) for each in bindings(program))
     for binding in bindings(program):
         if isinstance(binding.value, Call):
-            yield binding, call_feature(binding.value.operator, (types[name] for name in binding.value.arguments))
+            feature = call_feature(binding.value.operator, (types[name] for name in binding.value.arguments))
+            seen[feature] = seen.get(feature, 0) + 1
+            yield binding, feature
+            for number in range(2, seen[feature] + 1):
+                yield binding, f"{feature} {'twice' if number == 2 else f'{number} times'}"

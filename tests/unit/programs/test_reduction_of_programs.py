@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -125,6 +126,28 @@ def test_what_stands_between_two_operators_goes_also_where_it_changes_the_type()
     program = Program((Function("main", (Parameter("x", image),), body, TensorType((16,), "float64")),))
     smallest = reduced(instance_of(Generated(program, (np.ones(image.shape, np.float32),)), "onnx"), fails)
     assert [each.operator for each in calls(program_of(smallest))] == ["erf", "exp"]
+
+
+def chain(length: int) -> Instance:
+    kind = TensorType((2,), "float32")
+    names = ["x", *(f"v{number}" for number in range(length))]
+    body = Block(tuple(Binding(name, kind, Call("relu", (before,), {})) for before, name in itertools.pairwise(names)), names[-1])
+    return instance_of(Generated(Program((Function("main", (Parameter("x", kind),), body, kind),)), (np.ones(2, np.float32),)), "onnx")
+
+
+def test_a_trigger_counts_how_many_calls_of_an_operator_it_needs() -> None:
+    thrice = chain(3)
+    assert features_of(thrice) == ("relu(float32)", "relu(float32) 3 times", "relu(float32) twice")
+    left: dict[str, list[str]] = {}
+    for feature, other in with_other_operators(thrice):
+        left.setdefault(feature, [call.operator for call in calls(program_of(other))])
+    assert left == {
+        "relu(float32)": ["negative"] * 3,
+        "relu(float32) twice": ["relu", "negative", "negative"],
+        "relu(float32) 3 times": ["relu", "relu", "negative"],
+    }
+    needed = calls_of(thrice, general={"relu(float32) 3 times"})
+    assert [needed.holds(View(chain(length), "runtime")) for length in (1, 2, 3)] == [False, True, True]
 
 
 def test_what_needs_a_condition_keeps_nothing_else() -> None:
