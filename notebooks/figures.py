@@ -21,7 +21,7 @@ from opera.extensions.research.api import Detection, Figures, RecordedRun, read_
 SEEDS = int(os.environ.get("OPERA_NOTEBOOK_SEEDS", "10"))
 """Orders of each strategy."""
 CAMPAIGNS = os.environ.get("OPERA_NOTEBOOK_CAMPAIGNS", "").split()
-"""The recorded campaigns that the notebooks evaluate, by the names of their files; without a name, all."""
+"""The recorded campaigns that the notebooks evaluate, by the names of their files; without a name, those of `TITLES`."""
 WIDTH = 7.16
 """Inches of a figure: the width of a page with two columns."""
 TABLE = "application/vnd.opera.table+json"
@@ -35,7 +35,8 @@ TITLES = {
     "openvino-pytorch": "OpenVINO x PyTorch",
     "onnxruntime-pytorch": "ONNX Runtime x PyTorch",
 }
-"""The recorded campaigns, one frontend after the other."""
+"""The recorded campaigns that are evaluated, one frontend after the other. The others ran two instances of each
+operator, without a GPU, or with another provider of ONNX Runtime."""
 
 
 LINEAR = tuple(title for title in TITLES.values() if title.endswith("PyTorch"))
@@ -139,9 +140,7 @@ class Table:
 def recorded_campaigns() -> dict[str, RecordedRun]:
     """The campaigns of `data/campaigns` by their titles."""
     folder = Path(__file__).parents[1] / "data" / "campaigns"
-    there = sorted(path.name.partition(".")[0] for path in folder.glob("*.jsonl.gz"))
-    names = [name for name in dict.fromkeys([*TITLES, *there]) if not CAMPAIGNS or name in CAMPAIGNS]
-    return {TITLES.get(name, name): read_recorded(folder / f"{name}.jsonl.gz") for name in names}
+    return {title: read_recorded(folder / f"{name}.jsonl.gz") for name, title in TITLES.items() if not CAMPAIGNS or name in CAMPAIGNS}
 
 
 def grid(count: int, columns: int, height: float, **options: Any) -> tuple[plt.Figure, list[Axes]]:
