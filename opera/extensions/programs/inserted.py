@@ -9,7 +9,7 @@ import numpy as np
 from opera.extensions.programs.check import Evaluation, NotDefined
 from opera.extensions.programs.languages import registry
 from opera.extensions.programs.program import Call, If, Invoke, Program, Tuple, calls
-from opera.extensions.programs.types import TensorType, Type, tensor
+from opera.extensions.programs.types import TensorType, Type, elements, tensor, tensors_in
 from opera.extensions.programs.values import ANY, Bounds, ProgramValue
 
 
@@ -19,6 +19,7 @@ class InsertedBlock:
     Attributes:
         main: Its function.
         calls: How many operators it has.
+        elements: How many elements its largest tensor has.
         results: A variable for each type of a tensor that it gives.
         needs: What its parameters have to be, by name.
     """
@@ -35,6 +36,7 @@ class InsertedBlock:
             raise ValueError("a program to insert has no 'if' and calls no function")
         self.calls = len(list(calls(program)))
         types: dict[str, Type] = {each.name: each.type for each in (*self.main.parameters, *bindings)}
+        self.elements = max((elements(each.shape) for kind in types.values() for each in tensors_in(kind)), default=0)
         last = next((each.value for each in bindings if each.name == self.main.body.result), None)
         names = last.parts if isinstance(last, Tuple) else (self.main.body.result,)
         made = {each.name for each in bindings}

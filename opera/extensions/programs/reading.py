@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from opera.arrays import Array, dtype_name
+from opera.extensions.programs.document import encode_program
 from opera.extensions.programs.operators import DTYPES, Registry
 from opera.extensions.programs.program import (
     Binding,
@@ -130,3 +134,18 @@ def axis_from(axis: int, rank: int) -> int:
 def integral(value: float) -> int | float:
     """*value* as an integer where it is one."""
     return int(value) if float(value).is_integer() else float(value)
+
+
+def write_readings(read: Callable[[str], Reading], given: Iterable[str]) -> None:
+    """Writes a line of JSON for each of *given*: the `program/1` document and what stays opaque, or what is wrong with it.
+
+    The first argument of the command line is the file to write.
+    """
+    with Path(sys.argv[1]).open("w", encoding="utf-8") as lines:
+        for each in given:
+            try:
+                reading = read(each)
+                found = {"program": {**encode_program(reading.program), "inputs": []}, "opaque": reading.opaque}
+            except Exception as error:  # a file that is no model fails in many ways
+                found = {"error": f"{type(error).__name__}: {error}"[:300]}
+            print(json.dumps(found, separators=(",", ":")), file=lines, flush=True)

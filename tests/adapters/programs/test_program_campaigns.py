@@ -124,7 +124,7 @@ def test_recorded_instances_are_seeds_of_programs(tmp_path: Path) -> None:
     recorded = opera("extract", "--lib", "onnx", "--only", "*relu*", "--only", "*Relu*", "--only", "*transpose*", "-q", cwd=tmp_path)
     assert recorded.returncode == 0, recorded.stderr
     made = json.loads(opera("fuzz", "seeds", "seeds.jsonl", "--json", cwd=tmp_path).stdout)
-    assert 0 < made["programs"] <= made["read"] < made["instances"]
+    assert 0 < made["programs"] <= made["read"] < made["given"]
     assert len((tmp_path / "seeds.jsonl").read_text().splitlines()) == made["programs"]
     (tmp_path / "policy.toml").write_text('insert = "seeds.jsonl"')
     run = json.loads(opera("fuzz", "generate", "out.jsonl", "-n", "50", "--policy", "policy.toml", "--json", cwd=tmp_path).stdout)
@@ -145,7 +145,7 @@ def test_a_model_is_inserted_and_one_that_cannot_be_read_is_refused_with_the_pla
         ("broken.onnx", "'insert': broken.onnx: "),
         ("none.onnx", "there is no such file"),
         ("none.jsonl", "none.jsonl cannot be read"),
-        ("empty.jsonl", "onnx has no program of these"),
+        ("empty.jsonl", "there is no program"),
         ("bad.jsonl", "'insert': bad.jsonl:1: expected schema 'program/1'"),
     ):
         (tmp_path / "policy.toml").write_text(f'insert = "{name}"')

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import cast
 
 import click
 
 from opera.atomic import output
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, OutputFile, common
-from opera.config import load_config
 from opera.console import doing, one_line, plural, print_json, say
 from opera.corpus.files import export
 from opera.corpus.selection import Selection
@@ -20,12 +19,16 @@ from opera.errors import Exit, NothingSelected, UserError
 from opera.extensions.programs.batch import BatchCounts, OtherPrograms, generate_file
 from opera.extensions.programs.cli.fuzz_assess import command as assess_command
 from opera.extensions.programs.cli.fuzz_run import command as run_command
-from opera.extensions.programs.cli.policies import LANGUAGE, ONNX, policy_named, programs_in, read_by, recorded
+from opera.extensions.programs.cli.policies import LANGUAGE, ONNX, policy_named, programs_in, recorded
+from opera.extensions.programs.cli.readers import INSTANCES, READERS, ReadModel, models_in, read_by
 from opera.extensions.programs.cover import CoveringGenerator
-from opera.extensions.programs.document import encode
+from opera.extensions.programs.document import decode, encode
 from opera.extensions.programs.generate import INSERTED, ProgramGenerator
+from opera.extensions.programs.inserted import InsertedBlock
 from opera.extensions.programs.instances import SOURCE
 from opera.extensions.programs.languages import drawn_from
+from opera.extensions.programs.program import Program, calls
+from opera.extensions.programs.seeds import beyond_solvers
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores
 from opera.workers.supervision import working_folder
@@ -161,30 +164,56 @@ def mutate(
 
 @command.command("seeds")
 @click.argument("file", metavar="FILE", type=OutputFile())
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="FILE|FOLDER",
+    type=click.Path(path_type=Path, exists=True),
+    help="Read these models in place of the recorded instances.",
+)
 @common
-def seeds(file: Path, workspace: Path, seed: int, as_json: bool) -> int:
-    """Write recorded ONNX instances to FILE as programs.
+def seeds(file: Path, models: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:
+    """Write recorded ONNX instances, or models of others, to FILE as programs.
 
-    Each is read as a program of one or a few operators, with the parameters of its recorded call. A policy with `insert = "FILE"` inserts
-    them into other programs where their types fit. Instances with an operator that programs do not have are counted, and left out.
+    A policy with `insert = "FILE"` inserts them into other programs where their types fit. Models are ONNX files, and Relax modules that
+    `tvm.ir.save_json` wrote. Instances with an operator that programs do not have are counted, and left out; such a part of a model
+    becomes an input.
     """
-    with open_workspace(workspace, write=False) as space, working_folder("seeds", space.scratch) as scratch:
-        given, made = scratch / "instances.jsonl", scratch / "programs.jsonl"
-        export(space, Selection(ONNX, outcome=None), seed, str(given))
-        counted = cast("dict[str, int]", read_by("seeds", [str(given), str(made)], scratch, load_config().python("library", ONNX)))
-        if not counted.get("programs"):
-            instances = plural(counted.get("instances", 0), "recorded instance")
-            raise NothingSelected(f"none of {instances} of onnx can be read as a program; record more: opera extract --lib onnx")
-        with output(file) as written:
-            written.write(made.read_bytes())
+    given = "model" if models else "recorded instance"
+    read = [each for _, each in models_in(models)] if models else _recorded_instances(workspace, seed)
+    found: dict[str, Program] = {}
+    readable = 0
+    for each in read:
+        with suppress(ValueError):
+            program = decode(each.document).program
+            InsertedBlock(program)
+            found.setdefault(json.dumps(each.document, separators=(",", ":")), program)
+            readable += 1
+    if models and not read:
+        raise NothingSelected(f"no file in {one_line(', '.join(map(str, models)), 200)} ends in {' or '.join(READERS)}")
+    if not found:
+        more = "" if models else "; record more: opera extract --lib onnx"
+        raise NothingSelected(f"none of {plural(len(read), given)} can be read as a program{more}")
+    beyond = sum(any(beyond_solvers(program, call) for call in calls(program)) for program in found.values())
+    with output(file) as written:
+        written.writelines(f"{line}\n".encode() for line in found)
     if as_json:
-        print_json({"schema": SEEDS_SCHEMA, "file": str(file), **counted})
+        counts = {"given": len(read), "read": readable, "programs": len(found), "beyond": beyond}
+        print_json({"schema": SEEDS_SCHEMA, "file": str(file), **counts})
         return Exit.CLEAN
     say(
-        f"{plural(counted['programs'], 'distinct program')} in {one_line(str(file))}, from {counted['read']:,} of"
-        f" {plural(counted['instances'], 'recorded instance')}; no solver draws {counted['beyond']:,} of them"
+        f"{plural(len(found), 'distinct program')} in {one_line(str(file))}, from {readable:,} of {plural(len(read), given)}"
+        f"; no solver draws {beyond:,} of them"
     )
     return Exit.CLEAN
+
+
+def _recorded_instances(workspace: Path, seed: int) -> list[ReadModel]:
+    with open_workspace(workspace, write=False) as space, working_folder("seeds", space.scratch) as scratch:
+        given = scratch / "instances.jsonl"
+        export(space, Selection(ONNX, outcome=None), seed, str(given))
+        return read_by(INSTANCES, [str(given)])
 
 
 def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added: int | None) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,11 +11,11 @@ from typing import cast
 import click
 import numpy as np
 
-from opera.config import load_config
 from opera.console import one_line
 from opera.corpus.files import Entry, Problem
-from opera.errors import EnvironmentBroken, UserError
+from opera.errors import UserError
 from opera.extensions.programs.check import NotDefined, check, evaluate
+from opera.extensions.programs.cli.readers import documents_in
 from opera.extensions.programs.document import BadProgram, decode
 from opera.extensions.programs.generate import Generated
 from opera.extensions.programs.inserted import InsertedBlock
@@ -25,15 +24,12 @@ from opera.extensions.programs.policy import SHIPPED, BadPolicy, Policy, hint, p
 from opera.extensions.programs.program import Program, canonical
 from opera.extensions.programs.recording import read_programs
 from opera.extensions.programs.values import ANY, Bounds, ProgramValue, drawn
-from opera.extract.host import answer
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.untrusted import Malformed, parsed_json, parsed_toml, read_file
 
 ONNX = "onnx"
 _BATCH = 500
-_LARGEST = 2**26
-"""Bytes of a file with a program to insert."""
 
 
 def recorded(file: Path, language: str, workspace: Path) -> int:
@@ -99,18 +95,23 @@ def _with_block(policy: Policy, folder: Path) -> Policy:
     path = folder / policy.insert
     place = f"'insert': {policy.insert}"
     try:
-        documents = _documents_in(path)[0]
+        documents = documents_in(path)[0]
         blocks: list[Program] = []
+        why = "there is no program"
         for number, document in enumerate(documents, 1):
             place = f"'insert': {policy.insert}:{number}"
             program = decode(document).program
             check(program, registry())
-            InsertedBlock(program)
+            block = InsertedBlock(program)
             missing = fitting(program, policy.language)
-            if missing is None:
+            if missing is not None:
+                why = f"{policy.language} {missing}"
+            elif block.elements > policy.most_elements:
+                why = f"a tensor has {block.elements:,} elements, and 'most_elements' allows {policy.most_elements:,}"
+            else:
                 blocks.append(program)
         if not blocks:
-            raise BadPolicy(f"{policy.language} has no program of these")
+            raise BadPolicy(why)
     except OSError as error:
         raise BadPolicy(f"'insert': {policy.insert} cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -145,7 +146,7 @@ def programs_in(path: Path, language: str) -> GivenPrograms:
     found: list[Generated] = []
     opaque: tuple[str, ...] = ()
     try:
-        documents, opaque = _documents_in(path)
+        documents, opaque = documents_in(path)
         for number, document in enumerate(documents, 1):
             place = f"{one_line(str(path))}:{number}"
             generated = decode(document)
@@ -176,46 +177,3 @@ def _inputs(generated: Generated) -> tuple[ProgramValue, ...]:
         except NotDefined:
             continue
     raise BadProgram("the program is defined on none of the inputs that were tried; give a program/1 document with inputs")
-
-
-def _documents_in(path: Path) -> tuple[list[object], tuple[str, ...]]:
-    """The documents of a file's programs, and what of a model is opaque.
-
-    The library's or the compiler's own interpreter reads ONNX models, and modules that `tvm.ir.save_json` wrote.
-    """
-    if path.suffix == ".onnx":
-        if not path.is_file():
-            raise BadPolicy("there is no such file")
-        return _model(path, "from_onnx", load_config().python("library", ONNX))
-    data = read_file(path, _LARGEST)
-    if path.suffix != ".json":
-        return [parsed_json(each) for each in data.splitlines()], ()
-    document = parsed_json(data)
-    if isinstance(document, Mapping) and {"root_index", "nodes"} <= set(cast("Mapping[str, object]", document)):
-        return _model(path, "from_relax", load_config().python("compiler", "tvm"))
-    return [document], ()
-
-
-def _model(path: Path, reader: str, python: str) -> tuple[list[object], tuple[str, ...]]:
-    with tempfile.TemporaryDirectory(prefix="opera-") as scratch:
-        found = read_by(reader, [str(path.resolve())], Path(scratch), python)
-    if "error" in found:
-        raise BadPolicy(str(found["error"]))
-    opaque = found.get("opaque")
-    return [found.get("program")], tuple(str(each) for each in cast("list[object]", opaque)) if isinstance(opaque, list) else ()
-
-
-def read_by(module: str, arguments: list[str], scratch: Path, python: str) -> Mapping[str, object]:
-    """What a reader of models prints, in a process of an interpreter that has their library.
-
-    Raises:
-        EnvironmentBroken: it does not run there.
-    """
-    text = answer([python, "-m", f"opera.extensions.programs.templates.{module}", *arguments], scratch)
-    try:
-        found = parsed_json(text.rpartition("\n")[2].encode())
-        if isinstance(found, Mapping):
-            return cast("Mapping[str, object]", found)
-    except Malformed:
-        pass
-    raise EnvironmentBroken(f"{python} cannot read such models ({one_line(text[-200:])}); install OPERA and their library there")

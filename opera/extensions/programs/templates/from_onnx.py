@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Array, dtype_name
-from opera.extensions.programs.document import encode_program
 from opera.extensions.programs.languages import registry
 from opera.extensions.programs.operators import DTYPES
 from opera.extensions.programs.program import MAIN, Block, Function, If, Invoke, Parameter, Program, Projection, canonical
-from opera.extensions.programs.reading import Builder, Opaque, Reading, axis_from, integral
+from opera.extensions.programs.reading import Builder, Opaque, Reading, axis_from, integral, write_readings
 from opera.extensions.programs.templates.onnx import NAMED, REDUCED, SAME
 from opera.extensions.programs.types import Attribute, TensorType, TupleType, Type, tensor
 
@@ -583,14 +581,5 @@ def _fixed(entry: Any) -> TensorType:
     return TensorType(tuple(int(each.dim_value) for each in kind.shape.dim), dtype)
 
 
-def main() -> None:
-    """Prints the `program/1` document of a model and what stays opaque, or what is wrong with the model, as JSON."""
-    try:
-        reading = program_from(onnx.load_model(sys.argv[1]))
-        print(json.dumps({"program": {**encode_program(reading.program), "inputs": []}, "opaque": reading.opaque}))
-    except Exception as error:  # a file that is no model fails in many ways
-        print(json.dumps({"error": f"{type(error).__name__}: {error}"[:300]}))
-
-
 if __name__ == "__main__":
-    main()
+    write_readings(lambda name: program_from(onnx.load_model(name)), sys.argv[2:])

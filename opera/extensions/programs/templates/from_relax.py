@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import importlib
 import itertools
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from opera.arrays import Array
-from opera.extensions.programs.document import encode_program
 from opera.extensions.programs.languages import registry
 from opera.extensions.programs.operators import DTYPES
 from opera.extensions.programs.program import MAIN, Block, Function, If, Invoke, Parameter, Program, Projection, Tuple, canonical
-from opera.extensions.programs.reading import Builder, Opaque, Reading, axis_from, integral
+from opera.extensions.programs.reading import Builder, Opaque, Reading, axis_from, integral, write_readings
 from opera.extensions.programs.templates.relax_operators import NEURAL, PLAIN, REDUCED
 from opera.extensions.programs.types import Attribute, TensorType, TupleType, Type, tensor
 
@@ -446,14 +444,5 @@ def _type(kind: Any) -> Type:
     return TensorType(_integers(kind.shape.values), str(kind.dtype))
 
 
-def main() -> None:
-    """Prints the `program/1` document of a module that `tvm.ir.save_json` wrote and what stays opaque, or what is wrong, as JSON."""
-    try:
-        reading = program_from(tvm.ir.load_json(Path(sys.argv[1]).read_text(encoding="utf-8")))
-        print(json.dumps({"program": {**encode_program(reading.program), "inputs": []}, "opaque": reading.opaque}))
-    except Exception as error:  # a file that is no module fails in many ways
-        print(json.dumps({"error": f"{type(error).__name__}: {error}"[:300]}))
-
-
 if __name__ == "__main__":
-    main()
+    write_readings(lambda name: program_from(tvm.ir.load_json(Path(name).read_text(encoding="utf-8"))), sys.argv[2:])

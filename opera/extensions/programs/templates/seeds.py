@@ -1,4 +1,4 @@
-"""Reads the ONNX instances of a corpus file as programs: `python -m opera.extensions.programs.templates.seeds CORPUS PROGRAMS`."""
+"""Reads the ONNX instances of a corpus file as programs: `python -m opera.extensions.programs.templates.seeds LINES CORPUS`."""
 
 from __future__ import annotations
 
@@ -8,52 +8,30 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from opera.extensions.programs.document import encode_program
-from opera.extensions.programs.inserted import InsertedBlock
-from opera.extensions.programs.program import Program, calls
-from opera.extensions.programs.reading import Opaque
-from opera.extensions.programs.seeds import beyond_solvers
+from opera.extensions.programs.reading import Opaque, Reading, write_readings
 from opera.extensions.programs.templates.from_onnx import onnx, program_from
-from opera.instance import Instance, decode_instance
+from opera.instance import decode_instance
 from opera.models.forms import InputForm
-from opera.models.template import Invalid
 from opera.templates.onnx.model import OnnxModel, OnnxTemplate
 
 
-def program_of(instance: Instance) -> Program | None:
-    """The program of *instance*, its shape-like inputs being constants; None where it holds something else, or cannot be inserted."""
-    try:
-        model = OnnxTemplate().build(instance, "seeds", 0)
-        if not isinstance(model, OnnxModel):
-            return None
-        proto: Any = onnx.load_model_from_string(model.artefact("onnx", InputForm.BAKED.value).data)
-        reading = program_from(proto)
-        if reading.opaque:
-            return None
-        InsertedBlock(reading.program)
-    except (Invalid, Opaque, ValueError):
-        return None
-    return reading.program
+def reading_of(line: str) -> Reading:
+    """The program of an instance, its shape-like inputs being constants.
 
-
-def main() -> None:
-    """Writes the distinct programs, and prints how many instances there were, and how many could be read."""
-    warnings.simplefilter("ignore")
-    instances = read = beyond = 0
-    found: dict[str, None] = {}
-    for line in Path(sys.argv[1]).read_bytes().splitlines()[1:]:
-        instances += 1
-        program = program_of(decode_instance(json.loads(line)["instance"]))
-        if program is None:
-            continue
-        read += 1
-        text = json.dumps({**encode_program(program), "inputs": []}, separators=(",", ":"))
-        if text not in found:
-            found[text] = None
-            beyond += any(beyond_solvers(program, call) for call in calls(program))
-    Path(sys.argv[2]).write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
-    print(json.dumps({"instances": instances, "read": read, "programs": len(found), "beyond": beyond}))
+    Raises:
+        Opaque: it holds something else.
+        Invalid: it is no model.
+    """
+    model = OnnxTemplate().build(decode_instance(json.loads(line)["instance"]), "seeds", 0)
+    if not isinstance(model, OnnxModel):
+        raise Opaque("another kind of instance")
+    proto: Any = onnx.load_model_from_string(model.artefact("onnx", InputForm.BAKED.value).data)
+    reading = program_from(proto)
+    if reading.opaque:
+        raise Opaque(reading.opaque[0])
+    return reading
 
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    write_readings(reading_of, Path(sys.argv[2]).read_text(encoding="utf-8").splitlines()[1:])
