@@ -147,7 +147,7 @@ class Broadcast:
         count_of(arguments, 1)
         shape, dtype = tensor(arguments[0])
         wanted = integers(attributes, "shape")
-        if broadcast([shape, wanted]) != wanted:
+        if min(wanted, default=0) < 0 or broadcast([shape, wanted]) != wanted:
             raise IllTyped(f"{arguments[0]} does not broadcast to {wanted}")
         return TensorType(wanted, dtype)
 

@@ -514,7 +514,7 @@ def builtin() -> Iterable[Operator]:
     )
     for spatial in (1, 2):
         yield Operator(f"conv{spatial}d", windows.Convolution(spatial), ("float32",), windows.convolution, cancels=True)
-        yield Operator(f"max_pool{spatial}d", windows.Pooling(spatial, pad=True), ("float32",), windows.max_pool, ordered=True)
+        yield Operator(f"max_pool{spatial}d", windows.Pooling(spatial), ("float32",), windows.max_pool, ordered=True)
         yield Operator(f"avg_pool{spatial}d", windows.Pooling(spatial), ("float32",), windows.average_pool, approximate=True, cancels=True)
 
 

@@ -117,11 +117,9 @@ class Pooling:
 
     Attributes:
         spatial: The number of spatial axes.
-        pad: Whether there may be padding.
     """
 
     spatial: int
-    pad: bool = False
 
     def recognises(self, target: Type, dtypes: Sequence[str]) -> bool:
         """Tensors of a batch, channels, and the spatial axes."""
@@ -131,7 +129,7 @@ class Pooling:
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
         """A random window, and an argument that it reduces to the shape of *target*."""
         shape, dtype = tensor(target)
-        sizes, attributes = _window(shape[2:], random, dilate=False, pad=self.pad)
+        sizes, attributes = _window(shape[2:], random, dilate=False, pad=True)
         return Solution((TensorType((*shape[:2], *sizes), dtype),), attributes)
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from opera.extensions.programs.check import NotDefined, check, evaluate
 from opera.extensions.programs.generate import ProgramGenerator
 from opera.extensions.programs.languages import operators_in, registry
 from opera.extensions.programs.policy import Policy
-from opera.extensions.programs.program import canonical, operators_of
+from opera.extensions.programs.program import Binding, Block, Call, Function, Parameter, Program, canonical, operators_of
 from opera.extensions.programs.reading import Opaque
 from opera.extensions.programs.templates import from_onnx as program_from_onnx
 from opera.extensions.programs.templates import from_relax as program_from_relax
 from opera.extensions.programs.templates.onnx import model_of
 from opera.extensions.programs.templates.relax import module_of
+from opera.extensions.programs.types import IllTyped
+from opera.extensions.programs.values import drawn
 
 LANGUAGES: dict[str, tuple[Any, Any]] = {
     "onnx": (model_of, program_from_onnx.program_from),
@@ -54,6 +57,52 @@ def test_a_program_that_was_printed_is_read_again(language: str) -> None:
         first, again = (evaluate(each, generated.inputs, registry()) for each in (program, reading.program))
         same(first, again)
     assert equal > 40
+
+
+def _changed(value: Any, random: Random) -> Any:
+    """An attribute that no solver has to draw."""
+    if isinstance(value, tuple):
+        changed = list(value)
+        if changed and all(type(each) is int for each in changed):
+            changed[random.randrange(len(changed))] = random.randint(-1, 3)
+        return tuple(changed)
+    if isinstance(value, bool):
+        return not value
+    return random.choice((-1, 0, 1, 2)) if isinstance(value, int) else value
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_parameters_that_no_solver_draws_keep_their_meaning_when_they_are_printed(language: str) -> None:
+    """Programs that were read from models have them: a mean that counts its padding, distances in a window."""
+    printed, read = LANGUAGES[language]
+    random, numbers = Random(0), np.random.default_rng(0)
+    tried: dict[str, int] = {}
+    generator = ProgramGenerator(Policy(language=language), operators_in(language))
+    generator.generate(0)
+    targets = [generator.result_type() for _ in range(200)]
+    for operator in operators_in(language):
+        for target in filter(operator.recognises, targets):
+            solution = operator.solve(target, random)
+            attributes = {name: _changed(value, random) if random.random() < 0.6 else value for name, value in solution.attributes.items()}
+            try:
+                kind = operator.infer(solution.arguments, attributes)
+            except IllTyped:
+                continue
+            parameters = tuple(Parameter(f"x{number}", each) for number, each in enumerate(solution.arguments, 1))
+            body = Block((Binding("v1", kind, Call(operator.name, tuple(each.name for each in parameters), attributes)),), "v1")
+            program = Program((Function("main", parameters, body, kind),))
+            check(program, registry())
+            again = read(printed(program))
+            assert again.opaque == (), (operator.name, attributes)
+            try:
+                inputs = [
+                    drawn(each, operator.need(n, solution.arguments, attributes), numbers) for n, each in enumerate(solution.arguments)
+                ]
+                same(evaluate(program, inputs, registry()), evaluate(again.program, inputs, registry()))
+            except NotDefined:
+                continue
+            tried[operator.name] = tried.get(operator.name, 0) + (attributes != dict(solution.attributes))
+    assert sum(map(bool, tried.values())) > 20, tried
 
 
 def test_a_program_without_tuples_comes_back_from_onnx_up_to_names() -> None:

@@ -16,7 +16,7 @@ from opera.untrusted import parsed_json, read_file
 
 _LARGEST = 2**26
 """Bytes of a file with programs."""
-_BATCH = 50
+_BATCH = 100
 """Models that one process reads; its time is a minute."""
 
 

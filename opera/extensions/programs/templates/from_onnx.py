@@ -504,7 +504,8 @@ def _pooled(operator: str) -> Callable[[Node], str]:
         if spatial not in (1, 2) or node.outputs > 1:
             raise Opaque(f"it has {spatial} spatial axes, or several results")
         window = _slid(node, [int(each) for each in node.setting("kernel_shape")])
-        if operator == "avg_pool" and any(node.setting("pads", ())) and not node.setting("count_include_pad", 0):
+        counts = operator == "max_pool" or node.setting("count_include_pad", 0)
+        if not counts and any(node.setting("pads", ())):
             raise Opaque("it leaves padding out of the mean")
         return node.call(f"{operator}{spatial}d", node.variable(0), **window)
 

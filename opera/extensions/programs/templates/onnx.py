@@ -221,15 +221,16 @@ class _Printer:
             case "triu" | "tril":
                 return node("Trilu", given(attributes["k"]), upper=int(operator == "triu"))
             case "conv1d" | "conv2d":
-                return node("Conv", **_window(attributes), dilations=attributes["dilations"], group=attributes["groups"])
+                return node("Conv", **_window(attributes), group=attributes["groups"])
             case "max_pool1d" | "max_pool2d":
                 return node("MaxPool", **_window(attributes))
             case "avg_pool1d" | "avg_pool2d":
-                return node("AveragePool", **_window(attributes))
+                return node("AveragePool", **_window(attributes), count_include_pad=1)
             case _:
                 return own_printer(operator, "onnx")(arguments, attributes, outputs)
 
 
 def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
     padding = attributes["padding"]
-    return {"kernel_shape": attributes["kernel"], "strides": attributes["strides"], "pads": (*padding, *padding)}
+    ends = {"pads": (*padding, *padding), "dilations": attributes["dilations"]}
+    return {"kernel_shape": attributes["kernel"], "strides": attributes["strides"], **ends}

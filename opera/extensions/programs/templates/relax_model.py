@@ -25,7 +25,7 @@ class RelaxTemplate:
 
     library = LANGUAGE
     forkable = True
-    revision = 2
+    revision = 3
 
     def versions(self) -> Mapping[str, str]:
         return {"numpy": str(np.__version__)}

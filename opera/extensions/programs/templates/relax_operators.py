@@ -22,8 +22,8 @@ def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: list(attributes[key]) for name, key in (("strides", "strides"), ("padding", "padding"), ("dilation", "dilations"))}
 
 
-def _pooled(name: str) -> Build:
-    return lambda op, a, k: getattr(op.nn, name)(a[0], list(k["kernel"]), **_window(k))
+def _pooled(name: str, **settings: bool) -> Build:
+    return lambda op, a, k: getattr(op.nn, name)(a[0], list(k["kernel"]), **_window(k), **settings)
 
 
 def _convolved(name: str) -> Build:
@@ -100,7 +100,7 @@ BUILD: Mapping[str, Build] = {
     "conv2d": _convolved("conv2d"),
     "max_pool1d": _pooled("max_pool1d"),
     "max_pool2d": _pooled("max_pool2d"),
-    "avg_pool1d": _pooled("avg_pool1d"),
-    "avg_pool2d": _pooled("avg_pool2d"),
+    "avg_pool1d": _pooled("avg_pool1d", count_include_pad=True),
+    "avg_pool2d": _pooled("avg_pool2d", count_include_pad=True),
 }
 """The operators that Relax has."""

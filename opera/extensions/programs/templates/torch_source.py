@@ -99,6 +99,10 @@ def _convolved(a: Sequence[str], k: Mapping[str, Any], types: Sequence[TensorTyp
 
 def _pooled(a: Sequence[str], k: Mapping[str, Any], types: Sequence[TensorType], name: str) -> str:
     window = f"{list(k['kernel'])}, stride={list(k['strides'])}, padding={list(k['padding'])}"
+    if name == "max":
+        window += f", dilation={list(k['dilations'])}"
+    elif set(k["dilations"]) - {1}:
+        raise ValueError("avg_pool of PyTorch has no distances in its window")
     return f"torch.nn.functional.{name}_pool{len(types[0].shape) - 2}d({a[0]}, {window})"
 
 
