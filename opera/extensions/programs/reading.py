@@ -148,4 +148,5 @@ def write_readings(read: Callable[[str], Reading], given: Iterable[str]) -> None
                 found = {"program": {**encode_program(reading.program), "inputs": []}, "opaque": reading.opaque}
             except Exception as error:  # a file that is no model fails in many ways
                 found = {"error": f"{type(error).__name__}: {error}"[:300]}
-            print(json.dumps(found, separators=(",", ":")), file=lines, flush=True)
+            lines.write(json.dumps(found, separators=(",", ":")) + "\n")
+            lines.flush()

@@ -174,7 +174,7 @@ def mutate(
 )
 @common
 def seeds(file: Path, models: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:
-    """Write recorded ONNX instances, or models of others, to FILE as programs.
+    """Write recorded instances or models to FILE as programs.
 
     A policy with `insert = "FILE"` inserts them into other programs where their types fit. Models are ONNX files, and Relax modules that
     `tvm.ir.save_json` wrote. Instances with an operator that programs do not have are counted, and left out; such a part of a model
