@@ -16,6 +16,7 @@ from opera.prioritize import Adaptive, Candidate, Context, History, Observation,
 from opera.prioritize.feature_coverage import Ranker
 from opera.prioritize.ranking import explain
 from opera.prioritize.schemas import schema_of
+from opera.prioritize.subspaces import subspace
 
 STRATEGIES = [name for name in strategy_names() if name not in broken("opera.strategies")]
 FEATURE_STRATEGIES = [name for name in ("opera", "opera-adaptive", "opera-paper", "parameter-only") if name in STRATEGIES]
@@ -378,3 +379,20 @@ def test_versions_of_declared_parts_are_later_than_their_operators() -> None:
 def test_what_cannot_be_explained_is_refused(strategy: str, prefix: str) -> None:
     with pytest.raises(UserError):
         explain(strategy, candidates(SMALL), Context(), prefix)
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ([1, 2], "[1,>1]"),
+        ([], "[]"),
+        ((1.5, math.nan), "[>0.0,nan]"),
+        (-1, "-1"),
+        (-7, "<-1"),
+        (True, "True"),
+        ("same", "'same'"),
+        ({"a": 0}, "{'a':0}"),
+    ],
+)
+def test_values_of_one_subspace_have_one_name(value: Any, name: str) -> None:
+    assert subspace(value) == name

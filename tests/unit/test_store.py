@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -249,7 +250,7 @@ def test_the_newest_extraction_of_a_source_says_which_operators_it_dropped(space
 def test_a_result_comes_back_as_it_went_in(space: Workspace) -> None:
     campaigns = Campaigns(space)
     campaigns.begin("c1", "fake", "fake", {"seed": 0}, {"fake": "1"})
-    failing = result("t1", Verdict.CRASH, "f1")
+    failing = replace(result("t1", Verdict.CRASH, "f1"), machine="m1", exporter="torch.onnx")
     campaigns.write("c1", [(1, failing), (0, result("t0"))])
     assert list(campaigns.results("c1")) == [result("t0"), failing]
     assert list(campaigns.results("c1", failures=True)) == [failing]
