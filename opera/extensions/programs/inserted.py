@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 
 import numpy as np
 
 from opera.extensions.programs.check import Evaluation, NotDefined
 from opera.extensions.programs.languages import registry
-from opera.extensions.programs.program import Call, If, Invoke, Program, Tuple, calls
+from opera.extensions.programs.program import Binding, Call, If, Invoke, Program, Tuple, bindings, calls
 from opera.extensions.programs.types import TensorType, Type, elements, tensor, tensors_in
 from opera.extensions.programs.values import ANY, Bounds, ProgramValue
+
+_TRIES = 200
 
 
 class InsertedBlock:
@@ -80,3 +83,20 @@ def by_type(programs: Sequence[Program]) -> dict[Type, list[InsertedBlock]]:
         for kind in block.results:
             found.setdefault(kind, []).append(block)
     return found
+
+
+def beyond_solvers(program: Program, call: Call) -> bool:
+    """Whether no solver gives the parameters of *call*, for its own type, in 200 tries; its arguments' types may be others."""
+    operator = registry().get(call.operator)
+    target = _type_of(program, call)
+    if not call.attributes:
+        return not operator.recognises(target)
+    if not operator.recognises(target):
+        return True
+    random = Random(call.operator)
+    return not any(dict(operator.solve(target, random).attributes) == dict(call.attributes) for _ in range(_TRIES))
+
+
+def _type_of(program: Program, call: Call) -> Type:
+    found: Binding = next(each for each in bindings(program) if each.value is call)
+    return found.type

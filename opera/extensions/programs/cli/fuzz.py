@@ -24,11 +24,10 @@ from opera.extensions.programs.cli.readers import INSTANCES, READERS, ReadModel,
 from opera.extensions.programs.cover import CoveringGenerator
 from opera.extensions.programs.document import decode, encode
 from opera.extensions.programs.generate import INSERTED, ProgramGenerator
-from opera.extensions.programs.inserted import InsertedBlock
+from opera.extensions.programs.inserted import InsertedBlock, beyond_solvers
 from opera.extensions.programs.instances import SOURCE
 from opera.extensions.programs.languages import drawn_from
 from opera.extensions.programs.program import Program, calls
-from opera.extensions.programs.seeds import beyond_solvers
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores
 from opera.workers.supervision import working_folder
@@ -212,8 +211,12 @@ def seeds(file: Path, models: tuple[Path, ...], workspace: Path, seed: int, as_j
 def _recorded_instances(workspace: Path, seed: int) -> list[ReadModel]:
     with open_workspace(workspace, write=False) as space, working_folder("seeds", space.scratch) as scratch:
         given = scratch / "instances.jsonl"
-        export(space, Selection(ONNX, outcome=None), seed, str(given))
-        return read_by(INSTANCES, [str(given)])
+        exported = export(space, Selection(ONNX, outcome=None), seed, str(given))
+        read = read_by(INSTANCES, [str(given)])
+    left = exported["instances"] - len(read)
+    if left:
+        say(f"{plural(left, 'recorded instance')} not read: the reader died, or took more than a minute")
+    return read
 
 
 def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added: int | None) -> dict[str, object]:
