@@ -364,20 +364,20 @@ class ElementGathering:
 
 
 class Largest:
-    """`topk`: the largest values along an axis, and their indices."""
+    """`topk`: the largest values along an axis, and their indices. At least one: ONNX asks for a positive number."""
 
     def recognises(self, target: Type, dtypes: Sequence[str]) -> bool:
         """Tuples of values and indices."""
         if not isinstance(target, TupleType) or len(target.fields) != 2:
             return False
         values, places = typical(target.fields[0], dtypes), typical(target.fields[1], ("int64",))
-        return values is not None and places is not None and values.shape == places.shape and len(values.shape) > 0
+        return values is not None and places is not None and values.shape == places.shape and any(values.shape)
 
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
         """An axis that is longer in the argument."""
         assert isinstance(target, TupleType)
         shape, dtype = tensor(target.fields[0])
-        axis = random.randrange(len(shape))
+        axis = random.choice([index for index, size in enumerate(shape) if size])
         sizes = (*shape[:axis], shape[axis] + random.randint(0, 3), *shape[axis + 1 :])
         return Solution((TensorType(sizes, dtype),), {"axis": axis, "k": shape[axis], "largest": random.random() < 0.5})
 
@@ -386,7 +386,7 @@ class Largest:
         count_of(arguments, 1)
         shape, dtype = tensor(arguments[0])
         axis, number = axis_of(attributes, len(shape)), integer(attributes, "k")
-        if not 0 <= number <= shape[axis]:
+        if not 1 <= number <= shape[axis]:
             raise IllTyped(f"the largest {number} of {shape[axis]}")
         sizes = (*shape[:axis], number, *shape[axis + 1 :])
         return TupleType((TensorType(sizes, dtype), TensorType(sizes, "int64")))

@@ -412,3 +412,13 @@ def test_a_policy_that_cannot_be_used_is_refused(document: dict[str, Any], messa
     names = [each.name for each in operators_in("onnx")]
     with pytest.raises(BadPolicy, match=message):
         policy_from(document, names, languages())
+
+
+def test_the_largest_of_an_axis_are_at_least_one_as_onnx_asks() -> None:
+    """A model of `TopK` with `K` = 0 is none of ONNX, and a compiler may refuse it."""
+    operator = registry().get("topk")
+    pair = TupleType((TensorType((0, 2), "float32"), TensorType((0, 2), "int64")))
+    assert {operator.solve(pair, Random(seed)).attributes["axis"] for seed in range(20)} == {1}
+    assert not operator.recognises(TupleType((TensorType((0,), "float32"), TensorType((0,), "int64"))))
+    with pytest.raises(IllTyped, match="the largest 0 of 3"):
+        operator.infer([TensorType((3,), "float32")], {"axis": 0, "k": 0, "largest": True})
