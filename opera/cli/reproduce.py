@@ -57,22 +57,40 @@ def command(
     """
     check_outputs(as_json, output)
     config = with_trust(load_config(), "pytorch", trusted, root)
-    own = output is None or output == STDOUT
-    with open_workspace(workspace, write=False) as space:
-        name, cases = _find(space, identity)
-        if output is None or output == STDOUT:
-            script = own_folder(space.folder / "reproducers") / f"{name}.py"
-        else:
-            check_output(script := output)
-        text, tried = _tried(space, config, script, cases, run=not no_run)
-        place = str(script.relative_to(space.folder)) if own else str(script.resolve())
-    if tried is not None:
-        digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-        _keep(workspace, Reproduction(name, place, tried.reproduced, cases[0].result.test, digest), tried.message)
+    script, text, tried = reproduced(workspace, config, identity, None if output == STDOUT else output, run=not no_run)
     if output == STDOUT:
         print_text(text)
     _say(script, tried, as_json, err=output == STDOUT)
     return Exit.CLEAN if tried is None or tried.reproduced else _FAILED_TO_REPRODUCE
+
+
+def reproduced(
+    workspace: Path, config: Config, identity: str, output: Path | None = None, *, run: bool = True
+) -> tuple[Path, str, Attempt | None]:
+    """Writes the script of a finding or a failing test, runs it, and keeps the outcome for reports.
+
+    Args:
+        workspace: Folder of the workspace.
+        config: Says which interpreters to use.
+        identity: An unambiguous prefix of the id of a finding, a test or an instance.
+        output: The script; None for `reproducers/` in the workspace.
+        run: Whether to run it.
+
+    Returns:
+        The script's path, its text, and the outcome; None for one that did not run.
+    """
+    with open_workspace(workspace, write=False) as space:
+        name, cases = _find(space, identity)
+        if output is None:
+            script = own_folder(space.folder / "reproducers") / f"{name}.py"
+        else:
+            check_output(script := output)
+        text, tried = _tried(space, config, script, cases, run=run)
+        place = str(script.relative_to(space.folder)) if output is None else str(script.resolve())
+    if tried is not None:
+        digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        _keep(workspace, Reproduction(name, place, tried.reproduced, cases[0].result.test, digest), tried.message)
+    return script, text, tried
 
 
 def _tried(space: Workspace, config: Config, script: Path, cases: Sequence[ScriptCase], *, run: bool) -> tuple[str, Attempt | None]:

@@ -36,6 +36,8 @@ class _LibraryInfo:
 
 
 ROLES[_LIBRARY] = Answers(_LibraryInfo, {tag_of(kind): kind for kind in FROM_LIBRARY})
+_LETS_GO = {"MALLOC_MMAP_THRESHOLD_": str(4 * 2**20)}
+"""Variables by which the C library gives large values back once they are freed; compilers get slower by it."""
 ROLES[_COMPILER] = Answers(_CompilerInfo, {tag_of(kind): kind for kind in FROM_COMPILER})
 
 
@@ -52,7 +54,7 @@ def library_spec(config: Config, library: str, cache: Path, environment: Mapping
         options={"template": template, "cache": str(cache), **_trusted(config)},
         python=config.python("library", library),
         path=search_path(template),
-        environment=dict(environment or {}),
+        environment={**_LETS_GO, **(environment or {})},
     )
 
 

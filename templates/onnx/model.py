@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
+
+import numpy as np
 
 from opera.arrays import Array, as_array, dtype_name, is_array, wide_integers
 from opera.instance import Graph, Instance, Kind, Tensor
@@ -27,6 +31,8 @@ _RANDOM_ATTRIBUTE = "seed"
 """Every ONNX operator that draws random numbers has an attribute of this name, and no other has."""
 _FORMATS = {f"onnx.{kind.__name__}": kind for kind in (onnx.GraphProto, onnx.SparseTensorProto, onnx.TypeProto)}
 """What the value of an attribute can be, by its name in the instance format."""
+_LARGE = 2**20
+"""Bytes of a weight that is not copied to be checked."""
 _VISIBLE = 2.0**-24
 """Relative size of the smallest change that a number in less than double precision shows."""
 
@@ -60,7 +66,7 @@ class OnnxModel:
         self._names = _input_names(instance)
         try:
             self.proto = self._node_model() if instance.kind is Kind.NODE else self._graph_model()
-            onnx.checker.check_model(self.proto, full_check=False)
+            onnx.checker.check_model(_light(self.proto), full_check=False)
             self.proto = lowest(self.proto, self._means_the_same)
             if sentence := forbidden(self.proto, dict(self.inputs)):
                 raise Invalid("documentation") from ValueError(sentence)
@@ -68,6 +74,8 @@ class OnnxModel:
             raise
         except Exception as error:
             raise Invalid("checker") from error
+        facts = tuple(each for each in instance.context if not isinstance(each[1], Graph))
+        self.instance = replace(instance, context=facts)  # a graph is in the model, and may be large
 
     @property
     def inputs(self) -> Sequence[tuple[str, Any]]:
@@ -370,6 +378,26 @@ def _graph_proto(graph: Graph) -> Any:
 
 def _graph_attribute(name: str, graph: Graph) -> Any:
     return helper.make_attribute(name, _graph_proto(graph))
+
+
+def _light(proto: Any) -> Any:
+    """A model as *proto* whose large weights are inputs: the checker would make two copies of them."""
+    heavy = [each for each in proto.graph.initializer if len(each.raw_data) >= _LARGE and len(each.raw_data) == _bytes_of(each)]
+    if not heavy:
+        return proto
+    graph = proto.graph
+    declared = {each.name for each in graph.input}
+    fed = [helper.make_tensor_value_info(each.name, each.data_type, each.dims) for each in heavy if each.name not in declared]
+    weights = {each.name for each in heavy}
+    light = onnx.GraphProto(
+        name=graph.name, node=graph.node, input=[*graph.input, *fed], output=graph.output, value_info=graph.value_info,
+        initializer=[each for each in graph.initializer if each.name not in weights], sparse_initializer=graph.sparse_initializer,
+    )  # fmt: skip
+    return onnx.ModelProto(ir_version=proto.ir_version, opset_import=proto.opset_import, functions=proto.functions, graph=light)
+
+
+def _bytes_of(tensor: Any) -> int:
+    return math.prod(tensor.dims) * int(np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type)).itemsize)
 
 
 def _bake(proto: Any, values: Mapping[str, Array]) -> Any:

@@ -27,6 +27,7 @@ GROUPS: dict[str, str] = {
 HEIGHT = {name: height for height, names in enumerate(GROUPS.values()) for name in names.split()}
 EXTENSIONS = {path.name for path in (OPERA / "extensions").iterdir() if path.is_dir() and path.name != "__pycache__"}
 STANDS_ON = {
+    "models": {"suites"},
     "programs": {"research", "stablehlo"},
     "stablehlo": {"suites"},
 }

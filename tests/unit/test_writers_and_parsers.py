@@ -89,6 +89,8 @@ PARSERS: dict[str, str] = {
     "extensions.programs.rejection._rows": OF_OPERA,
     "extensions.models.templates.opened.arrays_in": "an .npz file without pickled objects, in a worker process",
     "extensions.models.templates.exporter._of_keras": MODEL,
+    "extensions.models.templates.exporter._of_program": "a .pt2 file of which `check_program` has seen each text, in a worker process",
+    "extensions.models.templates.program_file.check_program": "an archive of bounded size; its JSON passes `opera.bounded_json`",
     "extensions.models.templates.opened._read": MODEL,
     "extensions.models.templates.surgeon._filled": OF_OPERA,
     "extensions.programs.templates.from_onnx": MODEL,

@@ -8,5 +8,6 @@ COMMANDS = Commands(
     "Whole models",
     {
         "check": ("opera.extensions.models.cli.check", "Check a model and each of its operators on several compilers."),
+        "localize": ("opera.extensions.models.cli.localize", "Make scripts and tests of what a compiler gets wrong in a model."),
     },
 )

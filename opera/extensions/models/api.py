@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,17 +18,18 @@ from opera.environments.checkup import State as Installed
 from opera.errors import EnvironmentBroken, UserError
 from opera.extensions.models.check import Found, ModelCheck, Node, OnCompiler, OpenModel, Report, State, refused
 from opera.instance import Instance
-from opera.workers.process import Broken, Limits, Lost, WorkerSpec
+from opera.workers.process import Broken, Limits, Lost
 from opera.workers.session import WorkerSession
 
 __all__ = ["CheckedModel", "Found", "Node", "Report", "State", "check"]
 
 _OTHERS = {
     **dict.fromkeys((".pt", ".pth", ".pkl"), "may hold code"),
-    ".pt2": "is read by unpickling, so it may hold code",
     ".h5": "may hold code; save the model as a .keras file",
 }
 """Why files of other formats are not loaded."""
+_EXPORTED = {".keras": ("keras", {"KERAS_BACKEND": "torch"}), ".pt2": ("pytorch", {"TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1"})}
+"""The library that exports files of a format, and variables of its process."""
 _EXPORTER = "opera.extensions.models.templates.exporter:Exporter"
 Tell = Callable[[str], None]
 
@@ -42,14 +43,15 @@ class CheckedModel:
         nodes: Its operators, in the order of the ONNX file.
         reports: What each compiler makes of it.
         exported: Whether the ONNX model computes what the library does that it comes from; None for a model that was one of ONNX already.
-        failing: By number, the nodes that a compiler gets wrong or crashes on, as instances with their true inputs.
+        failing: What a compiler gets wrong or crashes on, as instances with their true inputs: nodes by name, and nodes that fail only
+            together.
     """
 
     name: str
     nodes: Sequence[Node]
     reports: Sequence[Report]
     exported: Found | None
-    failing: Mapping[int, Instance]
+    failing: Mapping[str, Instance]
 
     @property
     def is_clean(self) -> bool:
@@ -72,8 +74,8 @@ def check(
     """Checks a model whole, each of its operators, and the edges between them where only these are wrong.
 
     Args:
-        model: An `.onnx` or a `.keras` file, or `module:function`, whose function returns a module of PyTorch with its inputs, as
-            `(module, args)` or `(module, args, kwargs)`.
+        model: An `.onnx`, a `.keras` or a `.pt2` file, or `module:function`, whose function returns a module of PyTorch with its inputs,
+            as `(module, args)` or `(module, args, kwargs)`.
         compilers: Names of compilers, e.g. `openvino`; all that are installed and take ONNX models if there are none.
         inputs: A file of numpy with values of inputs by name; the others are drawn.
         sizes: Sizes of symbolic dimensions by name.
@@ -98,30 +100,31 @@ def check(
     scratch = scratch.resolve()  # workers have folders of their own
     config, limits, outputs = load_config(), Limits(timeout, memory=memory), None
     chosen = [_with_onnx(plugin(each)) for each in compilers] or _installed(config, scratch)
-    if (path.suffix == ".keras" and path.is_file()) or (":" in name and not path.exists()):
+    if (path.suffix in _EXPORTED and path.is_file()) or (":" in name and not path.exists()):
         if inputs is not None:
-            raise UserError("the inputs of an exported model come from its function, or are drawn; leave --inputs out")
+            raise UserError("the inputs of an exported model come with it, or are drawn; leave --inputs out")
         tell(f"exporting {name}")
         path, inputs, outputs = _exported(name, sizes or {}, seed, config, scratch, limits)
     elif not path.is_file():
-        raise UserError(f"{name} does not exist; name an .onnx or a .keras file, or module:function")
+        raise UserError(f"{name} does not exist; name an .onnx, .keras or .pt2 file, or module:function")
     with OpenModel(path, inputs, sizes or {}, seed, config, scratch, limits, outputs) as opened:
         reports = _reports(chosen, opened, config, scratch, timeout, memory, tell)
         numbers = {number for each in reports for number, found in each.nodes.items() if found.state in (State.WRONG, State.CRASH)}
-        return CheckedModel(name, opened.nodes, reports, opened.exported, {number: opened.node(number) for number in sorted(numbers)})
+        alone = {f"{number} {opened.nodes[number]}": opened.node(number) for number in sorted(numbers)}
+        together = {" ".join(each.edges): each.together for each in reports if each.together is not None}
+        return CheckedModel(name, opened.nodes, reports, opened.exported, {**alone, **together})
 
 
 def _exported(name: str, sizes: Mapping[str, int], seed: int, config: Config, scratch: Path, limits: Limits) -> tuple[Path, Path, Path]:
     """The ONNX model that the model *name* is exported to, and files with its inputs and with what its library computes."""
-    library = "keras" if name.endswith(".keras") else "pytorch"
+    library, environment = _EXPORTED.get(Path(name).suffix, ("pytorch", {}))
     own = library_spec(config, library, scratch)
     folder = scratch / "exported"
     folder.mkdir()
-    source = str(Path(name).resolve()) if library == "keras" else name
-    options = {"source": source, "folder": str(folder), "sizes": dict(sizes), "seed": seed}
-    first = (os.getcwd(),) if library == "pytorch" else ()
-    environment = {"KERAS_BACKEND": "torch"} if library == "keras" else {}
-    spec = WorkerSpec(library, _EXPORTER, options, own.python, path=own.path, environment=environment, search_first=first)
+    is_file = Path(name).suffix in _EXPORTED
+    options = {"source": str(Path(name).resolve()) if is_file else name, "folder": str(folder), "sizes": dict(sizes), "seed": seed}
+    first = () if is_file else (os.getcwd(),)
+    spec = replace(own, setup=_EXPORTER, options=options, environment={**own.environment, **environment}, search_first=first)
     session = WorkerSession(spec, limits, scratch)
     try:
         event = session.start()

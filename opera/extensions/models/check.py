@@ -26,7 +26,7 @@ from opera.extensions.models.error import error_of
 from opera.instance import Instance, decode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.workers.process import Broken, Done, Limits, Lost, WorkerSpec
+from opera.workers.process import Broken, Done, Limits, Lost
 from opera.workers.session import WorkerSession
 
 ALLOWED = 1e-4
@@ -41,6 +41,8 @@ _ABOVE_NOISE = 4.0
 """By how much a wrong value has to exceed what rounding alone does to it: where models round to few steps, a step is no fault."""
 _NOTHING_RUNS = "the compiler builds here, and runs nothing: only the signature was compared"
 _UNSURE = "the true value is unsure: ONNX Runtime and ONNX's evaluator disagree, and the compiler agrees with the evaluator"
+_NO_OPINION = "older-operator"
+"""Why a test has no reference where ONNX's evaluator computes an operator as a newer opset defines it."""
 _SURGEON = "opera.extensions.models.templates.surgeon:Surgeon"
 _OPENING = "opera.extensions.models.templates.opened."
 """What refuses a model that cannot be opened."""
@@ -112,6 +114,7 @@ class Report:
         whole: Of the whole model.
         nodes: Of each node, by number.
         edges: If only operators together are wrong: the values between them that must stay uncut.
+        together: The nodes at these edges as one instance; None if there are no such edges.
         compilations: How many models were compiled.
     """
 
@@ -119,7 +122,13 @@ class Report:
     whole: Found
     nodes: dict[int, Found] = field(default_factory=dict[int, Found])
     edges: list[str] = field(default_factory=list[str])
+    together: Instance | None = None
     compilations: int = 0
+
+    @property
+    def fails(self) -> bool:
+        """Whether a node is wrong or crashes, or several do together."""
+        return self.together is not None or any(each.state in (State.WRONG, State.CRASH) for each in self.nodes.values())
 
     @property
     def is_clean(self) -> bool:
@@ -192,13 +201,12 @@ class OpenModel:
             "outputs": None if outputs is None else str(outputs), "blobs": str(scratch / "blobs"), "fast": True,
         }  # fmt: skip
         self._get = partial(bundle.fetch, scratch / "blobs")
-        self._session = WorkerSession(WorkerSpec("onnx", _SURGEON, options, own.python, path=own.path), limits, scratch)
+        spec = replace(own, setup=_SURGEON, options=options)
+        self._session = WorkerSession(spec, limits, scratch)
         event = self._session.start()
         if isinstance(event, Lost) and event.cause == "signal":  # ONNX Runtime itself dies of the model
             self._session.close()
-            self._session = WorkerSession(
-                WorkerSpec("onnx", _SURGEON, {**options, "fast": False}, own.python, path=own.path), limits, scratch
-            )
+            self._session = WorkerSession(replace(spec, options={**options, "fast": False}), limits, scratch)
             event = self._session.start()
         if isinstance(event, Broken | Lost):
             self._session.close()
@@ -281,15 +289,15 @@ class ModelCheck:
         self._tell("its operators, cut from each other")
         self._apart([each.number for each in nodes if not each.why], report.nodes)
         unsure: list[Node] = []
-        confirmed: dict[str, list[State]] = {}
+        confirmed: dict[tuple[str, State], list[State]] = {}
         for number, found in report.nodes.items():
             suspect = found.state not in (State.RIGHT, State.UNTESTED)
-            alike = confirmed.setdefault(nodes[number].operator, [])
-            if suspect and alike == [found.state] * _CONFIRMED:
+            alike = confirmed.setdefault((nodes[number].operator, found.state), [])
+            if alike == [found.state] * _CONFIRMED:
                 continue
             if (suspect or (nodes[number].doubtful and found.state is State.RIGHT)) and self._has_time():
                 report.nodes[number] = self._alone(number, found)
-                if suspect and len(alike) < _CONFIRMED:
+                if len(alike) < _CONFIRMED:
                     alike.append(report.nodes[number].state)
                 if nodes[number].doubtful and suspect and report.nodes[number].state is State.RIGHT:
                     report.nodes[number] = replace(found, state=State.UNTESTED, reason=_UNSURE)
@@ -300,6 +308,8 @@ class ModelCheck:
         elif whole.state in (State.WRONG, State.CRASH) and not guilty:
             self._tell("the edges between operators")
             report.edges = self._fused(whole.state)
+            if report.edges:
+                report.together = self._model.piece(self._touching(report.edges), self._others(report.edges)).instance
         report.compilations = self._count
         return report
 
@@ -349,7 +359,7 @@ class ModelCheck:
         judged, measured = self._runner.judged(self._model.node(number), self._model.nodes[number].form)
         if found.state is State.RIGHT:
             return judged if judged.state in (State.WRONG, State.CRASH) else found
-        if judged.state is State.DECLINED and found.state is State.WRONG:
+        if found.state is State.WRONG and (judged.state is State.DECLINED or judged.reason == _NO_OPINION):
             return found
         if judged.state is State.RIGHT and measured.state is State.WRONG:
             return replace(measured, reason="each element is within the tolerance of its dtype, but not of the largest element")
@@ -392,9 +402,12 @@ class ModelCheck:
         key = frozenset(whole)
         if key not in self._asked:
             nodes = self._touching(key)
-            cut = [edge for edge in self._edges() if edge not in key]
-            self._asked[key] = bool(nodes) and self._has_time() and self._measured(nodes, cut)[0].state is bad
+            self._asked[key] = bool(nodes) and self._has_time() and self._measured(nodes, self._others(key))[0].state is bad
         return self._asked[key]
+
+    def _others(self, edges: Collection[str]) -> list[str]:
+        """The edges that are cut where only these are whole."""
+        return [edge for edge in self._edges() if edge not in edges]
 
     def _touching(self, edges: Collection[str]) -> list[int]:
         """The nodes at *edges*, with all that are between them and cannot be cut out, such as constants."""

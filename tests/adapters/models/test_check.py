@@ -193,7 +193,7 @@ def test_a_module_of_pytorch_is_exported_and_the_export_is_checked_too(tmp_path:
         pytest.param("mine:text", "return (module, args) or (module, args, kwargs)", marks=pytest.mark.slow),
         pytest.param("mine:none", "mine has no function 'none'", marks=pytest.mark.slow),
         pytest.param("other:net", "other cannot be imported", marks=pytest.mark.slow),
-        ("gone.onnx", "does not exist; name an .onnx or a .keras file, or module:function"),
+        ("gone.onnx", "does not exist; name an .onnx, .keras or .pt2 file, or module:function"),
     ],
 )
 def test_what_gives_no_model_is_named(tmp_path: Path, name: str, reason: str) -> None:
@@ -357,7 +357,7 @@ def test_a_graph_inside_of_a_node_is_checked_with_the_whole_model(tmp_path: Path
 
 
 @pytest.mark.slow  # test_seeded_faults.py finds real bugs of each kind
-def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_path: Path) -> None:
+def test_a_real_bug_inside_of_a_network_is_named_and_becomes_a_script_and_a_test(tmp_path: Path) -> None:
     """OpenVINO counts windows of a pooling with `ceil_mode=1` that begin beyond the input."""
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1]),
@@ -369,10 +369,40 @@ def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_pat
     assert done.code == 1
     assert re.search(r"^MaxPool \(1\) +wrong$", done.stdout, re.MULTILINE), done.stdout
     assert re.search(r"^Conv \(1\) +right$", done.stdout, re.MULTILINE)
-    (command,) = re.findall(r"^  opera (run .*)", done.stdout, re.MULTILINE)
+    (command,) = re.findall(r"^  opera (localize .*)", done.stdout, re.MULTILINE)
     found = commands.run(*shlex.split(command), "--json", folder=tmp_path)
     assert found.code == 1, (command, found.stderr)
-    assert found.json["new_findings"] == 1
+    (finding,) = found.json["findings"]
+    assert finding["reproduced"]
+    assert "MaxPool" in commands.run("show", finding["finding"], folder=tmp_path).stdout
+
+
+def test_operators_that_fail_only_together_become_a_script_and_a_test(tmp_path: Path) -> None:
+    """ONNX Runtime merges `x * (1 / z)` into a division, and forgets the name that an Identity took away."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], name="relu"),
+        helper.make_node("Identity", ["r"], ["i"], name="identity"),
+        helper.make_node("Div", ["one", "x"], ["d"], name="div"),
+        helper.make_node("Mul", ["i", "d"], ["m"], name="mul"),
+        helper.make_node("Tanh", ["m"], ["y"], name="tanh"),
+    ]
+    model = saved(tmp_path, nodes, [numpy_helper.from_array(np.float32(1), "one")], {"x": ["batch", 3]}, {"y": ["batch", 3]})
+    done = commands.run("localize", str(model), "--compiler", "onnxruntime", "--size", "batch=2", folder=tmp_path)
+    assert done.code == 1, done.stderr
+    assert "crash only together: Identity identity, Div div, Mul mul" in done.stdout
+    (script,) = re.findall(r"^ +(.*\.py) shows it$", done.stdout, re.MULTILINE)
+    text = (tmp_path / script).read_text(encoding="utf-8")
+    assert re.findall(r"= (\w+) \(", text) == ["Identity", "Div", "Mul"]
+    (folder,) = re.findall(r"^1 test in (.*), marked xfail", done.stdout, re.MULTILINE)
+    tests = subprocess.run([sys.executable, "-m", "pytest", "-q", folder], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 xfailed" in tests.stdout, tests.stdout
+
+
+def test_a_sound_model_has_nothing_to_localize(tmp_path: Path) -> None:
+    model = convolutional(tmp_path)
+    done = commands.run("localize", str(model), "--compiler", "onnxruntime", "--size", "batch=2", "--json", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    assert (done.json["schema"], done.json["findings"], done.json["tests"]) == ("localize/1", [], None)
 
 
 @pytest.mark.slow

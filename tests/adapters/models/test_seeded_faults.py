@@ -68,7 +68,7 @@ def test_a_wrong_operator_is_named_and_no_other(model: Path, factor: float) -> N
     for name in sorted(names):
         found, operators, wrong = checked(model, {"operator": name, "factor": factor})
         assert wrong == {number for number, operator in enumerate(operators) if operator == name}, name
-        assert found["compilations"] <= 5
+        assert found["compilations"] <= 8
 
 
 @pytest.mark.parametrize("model", DRAWN, indirect=True)

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as xml
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from pathlib import Path
+from typing import TypeVar
 
 import click
 import jinja2
 
 from opera import templates
 from opera.cli.help import HeadedCommand
-from opera.cli.names import COMPILER
+from opera.cli.names import Names
 from opera.cli.options import Duration, OutputFile, Size, common
 from opera.console import check_outputs, doing, echo, one_line, option, plural, print_json, print_table, quoted, write
 from opera.errors import Exit
 from opera.extensions.models.api import CheckedModel, Found, Node, Report, State, check
-from opera.instance import Occurrence
 from opera.report.ci import written
-from opera.store import Corpus
-from opera.store.database import open_workspace
 from opera.untrusted import JsonObject
 from opera.workers.supervision import working_folder
 
 SCHEMA = "check/1"
-_SOURCE = "check"
 _SHOWN = 10
 """Nodes that are named for each compiler; `--json` has all."""
 _LISTED = 1_000
@@ -46,23 +44,37 @@ class _SizeOf(click.ParamType[tuple[str, int]]):
         return name, int(size)
 
 
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def model_options(function: F) -> F:
+    """Adds the options that say how to check a model."""
+    options = (
+        click.option(
+            "--inputs", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.npz",
+            help="Values of inputs, by name; others are drawn.",
+        ),
+        click.option(
+            "--size", "sizes", type=_SizeOf(), metavar="NAME=N", multiple=True, help="Size of a symbolic dimension (repeatable)."
+        ),
+        click.option("--timeout", type=Duration(), default=300.0, show_default="5m", help="Time limit of each stage of a compilation."),
+        click.option("--memory", type=Size(), default=8 * 2**30, show_default="8G", help="Memory limit of each worker."),
+    )  # fmt: skip
+    return reduce(lambda made, option: option(made), reversed(options), function)
+
+
 @click.command("check", cls=HeadedCommand)
 @click.argument("model", metavar="MODEL")
 @click.option(
     "--compiler",
+    "--compilers",
     "compilers",
-    type=COMPILER,
-    metavar="NAME",
+    type=Names(),
+    metavar="NAME,...",
     multiple=True,
-    help="Compiler (repeatable); by default all that are installed.",
+    help="Compilers (repeatable); by default all that are installed.",
 )
-@click.option(
-    "--inputs", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.npz",
-    help="Values of inputs, by name; others are drawn.",
-)  # fmt: skip
-@click.option("--size", "sizes", type=_SizeOf(), metavar="NAME=N", multiple=True, help="Size of a symbolic dimension (repeatable).")
-@click.option("--timeout", type=Duration(), default=300.0, show_default="5m", help="Time limit of each stage of a compilation.")
-@click.option("--memory", type=Size(), default=8 * 2**30, show_default="8G", help="Memory limit of each worker.")
+@model_options
 @click.option(
     "--junit", type=OutputFile(), metavar="FILE",
     help="Write JUnit XML to this file: one suite per compiler, one case per node and one for the whole model; - is standard output.",
@@ -70,45 +82,38 @@ class _SizeOf(click.ParamType[tuple[str, int]]):
 @click.option("--html", type=OutputFile(), metavar="FILE", help="Write one self-contained HTML page to this file; - is standard output.")
 @common
 def command(
-    model: str, compilers: tuple[str, ...], inputs: Path | None, sizes: tuple[tuple[str, int], ...], timeout: float, memory: int,
+    model: str, compilers: tuple[list[str], ...], inputs: Path | None, sizes: tuple[tuple[str, int], ...], timeout: float, memory: int,
     junit: Path | None, html: Path | None, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Check a model and each of its operators on several compilers.
 
-    MODEL is an .onnx or a .keras file, or module:function, a function that returns a module of PyTorch and its inputs.
+    MODEL is an .onnx, a .keras or a .pt2 file, or module:function, a function that returns a module of PyTorch and its inputs.
 
     OPERA runs the model once without optimisation, compiles it whole, and compiles one model of all its operators, each of which reads the
-    true values. If the operators are right and the whole model is not, OPERA seeks the operators that are wrong together. Operators that
-    fail become instances of the workspace. Exit with 1 if anything is wrong, crashes or is declined.
+    true values. If the operators are right and the whole model is not, OPERA seeks the operators that are wrong together. Exit with 1 if
+    anything is wrong, crashes or is declined; `opera localize` makes a script and a test of what is wrong or crashes.
     """
     check_outputs(as_json, junit, html)
+    chosen = list(dict.fromkeys(name for each in compilers for name in each))
     with working_folder("check", workspace / "scratch") as scratch:
         found = check(
-            model, compilers, inputs=inputs, sizes=dict(sizes), seed=seed, timeout=timeout, memory=memory, scratch=scratch, tell=doing
+            model, chosen, inputs=inputs, sizes=dict(sizes), seed=seed, timeout=timeout, memory=memory, scratch=scratch, tell=doing
         )
-    stored = _store(workspace, found) if found.failing else 0
     if junit is not None:
         write(junit, _junit(found))
     if html is not None:
         write(html, _page(found))
     if as_json:
-        print_json(_document(found))
+        print_json(document_of(found))
     elif "-" not in (str(junit), str(html)):
-        _print(found)
-        if stored:
-            bad = (State.WRONG, State.CRASH)
-            first = next(each.compiler for each in found.reports if any(one.state in bad for one in each.nodes.values()))
-            names = " or ".join(dict.fromkeys(found.nodes[number].operator for number in found.failing))
-            echo(f"{plural(stored, 'instance')} added. The next command makes findings of them:")
-            echo(f"  opera run --compiler {first} --frontend onnx -k {quoted(names)}{option(str(workspace))}")
+        print_check(found)
+        if found.failing:
+            bad = next(each.compiler for each in found.reports if each.fails)
+            given = [f" --inputs {quoted(str(inputs))}"] if inputs is not None else []
+            given += [f" --size {quoted(f'{name}={size}')}" for name, size in sizes]
+            echo("a script and a test of it:")
+            echo(f"  opera localize {quoted(model)} --compiler {bad}{''.join(given)}{option(str(workspace))}")
     return Exit.CLEAN if found.is_clean else Exit.NEW_FINDINGS
-
-
-def _store(workspace: Path, found: CheckedModel) -> int:
-    """Adds the nodes that fail to the workspace, and counts those that are new."""
-    with open_workspace(workspace, write=True) as space:
-        pairs = [(each, Occurrence(_SOURCE, f"{_short(found)}::{number}")) for number, each in found.failing.items()]
-        return Corpus(space).add(pairs)
 
 
 def _junit(found: CheckedModel) -> str:
@@ -133,7 +138,8 @@ def _add_case(suite: xml.Element, checked: CheckedModel, name: str, found: Found
         xml.SubElement(case, "skipped", message=one_line(f"{found.state}: {found.reason}", 1000))
 
 
-def _print(checked: CheckedModel) -> None:
+def print_check(checked: CheckedModel) -> None:
+    """Prints the table, what fails with its reason, and what no node alone explains."""
     echo(f"{one_line(_short(checked))}: {_size(checked)}")
     if checked.exported is not None:
         echo(f"the exported ONNX model: {_told(checked.exported)}")
@@ -231,7 +237,9 @@ def _state(found: Found) -> str:
     return str(found.state) if not found.error or found.error == float("inf") else f"{found.state} ({found.error:.1g})"
 
 
-def _document(found: CheckedModel) -> JsonObject:
+def document_of(found: CheckedModel) -> JsonObject:
+    """What compilers make of a model, for `--json`."""
+
     def told(one: Found) -> JsonObject:
         return {"state": str(one.state), "reason": one.reason, "error": one.error if one.error != float("inf") else None}
 

@@ -11,7 +11,8 @@ from typing import Any, cast
 import numpy as np
 
 from opera.arrays import as_array
-from opera.extensions.models.templates.opened import ModelRefused, drawn_feeds, first_line
+from opera.extensions.models.templates.opened import ModelRefused, SizesMissing, drawn_feeds, first_line
+from opera.extensions.models.templates.program_file import check_program
 from opera.workers.protocol import Message
 
 
@@ -19,15 +20,21 @@ class Exporter:
     """Exports one model.
 
     Args:
-        options: `source`, a `.keras` file or `module:function`; `folder` for what is written; `sizes` of symbolic dimensions; `seed`.
+        options: `source`, a `.keras` or a `.pt2` file or `module:function`; `folder` for what is written; `sizes` of symbolic
+            dimensions; `seed`.
     """
 
     spent = False
 
     def __init__(self, options: Message) -> None:
         folder = Path(options["folder"])
-        make = _of_keras if str(options["source"]).endswith(".keras") else _of_function
-        inputs, outputs, versions = make(str(options["source"]), folder / "model.onnx", options["sizes"], int(options["seed"]))
+        make = {".keras": _of_keras, ".pt2": _of_program}.get(Path(options["source"]).suffix, _of_function)
+        try:
+            inputs, outputs, versions = make(str(options["source"]), folder / "model.onnx", options["sizes"], int(options["seed"]))
+        except SizesMissing as error:
+            raise ModelRefused(
+                f"{error.what}; give {error.options}" if error.complete else f"{error.what}; export it with sizes"
+            ) from error
         np.savez(folder / "inputs.npz", **inputs)
         np.savez(folder / "outputs.npz", *outputs)
         self._versions = versions
@@ -44,10 +51,51 @@ Made = tuple[Mapping[str, Any], Sequence[Any], dict[str, str]]
 def _of_function(source: str, path: Path, sizes: Mapping[str, int], seed: int) -> Made:
     """Exports what a function gives: a module of PyTorch with its inputs, `(module, args)` or `(module, args, kwargs)`."""
     torch: Any = importlib.import_module("torch")
-    tree: Any = importlib.import_module("torch.utils._pytree")
     torch.manual_seed(seed)
     module, args, kwargs = _parts(source, _called(source), torch)
     module.eval()
+    return _of_pytorch(source, module, module, args, kwargs, path)
+
+
+def _of_program(source: str, path: Path, sizes: Mapping[str, int], seed: int) -> Made:
+    """Exports a file of `torch.export.save` that holds nothing but data, on the inputs that it was exported with, else on drawn ones."""
+    name = Path(source).name
+    check_program(Path(source))
+    torch: Any = importlib.import_module("torch")
+    try:
+        program = torch.export.load(source)
+        args, kwargs = program.example_inputs or _drawn(program, sizes, np.random.default_rng(seed), torch)
+        module = program.module()
+    except ModelRefused:
+        raise
+    except Exception as error:
+        raise ModelRefused(f"PyTorch cannot load {name}: {first_line(error)}; save it again with this version of PyTorch") from error
+    return _of_pytorch(name, module, program, args, kwargs, path)
+
+
+def _drawn(program: Any, sizes: Mapping[str, int], random: np.random.Generator, torch: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Values for the inputs of a program that was saved without any: normal numbers, and integers of 0 and 1."""
+    wanted = {each.name: each.meta["val"] for each in program.graph.nodes if each.op == "placeholder"}
+    tensors = [wanted[name] for name in program.graph_signature.user_inputs]
+    if not all(isinstance(each, torch.Tensor) for each in tensors):
+        raise ModelRefused("an input of the program is no tensor; export it with tensors only")
+    open_sizes = dict.fromkeys(str(size) for each in tensors for size in each.shape if not isinstance(size, int))
+    if missing := [name for name in open_sizes if name not in sizes]:
+        raise SizesMissing(missing)
+    values: list[Any] = []
+    for each in tensors:
+        shape = [size if isinstance(size, int) else sizes[str(size)] for size in each.shape]
+        wide = each.dtype.is_floating_point or each.dtype.is_complex
+        drawn = random.standard_normal(shape) if wide else random.integers(0, 2, shape)
+        values.append(torch.from_numpy(np.asarray(drawn)).to(each.dtype))
+    tree: Any = importlib.import_module("torch.utils._pytree")
+    return tree.tree_unflatten(values, program.call_spec.in_spec)
+
+
+def _of_pytorch(source: str, module: Any, exported: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], path: Path) -> Made:
+    """Runs *module*, and exports it, or the program *exported* that it comes from."""
+    torch: Any = importlib.import_module("torch")
+    tree: Any = importlib.import_module("torch.utils._pytree")
     with torch.no_grad():
         computed, again = (
             _arrays(source, "outputs", torch, tree.tree_leaves(module(*tree.tree_map(_copied, args), **tree.tree_map(_copied, kwargs))))
@@ -56,7 +104,8 @@ def _of_function(source: str, path: Path, sizes: Mapping[str, int], seed: int) -
         if not all(map(_equal, computed, again)):
             raise ModelRefused(f"{source} computes other results each time, so no result is right; seed or remove what is random")
         try:
-            program = torch.onnx.export(module, args, kwargs=kwargs, dynamo=True, verbose=False)
+            given = {"args": args, "kwargs": kwargs} if exported is module else {}
+            program = torch.onnx.export(exported, **given, dynamo=True, verbose=False)
         except Exception as error:
             raise ModelRefused(f"torch.onnx cannot export {source}: {first_line(error)}") from error
     program.save(str(path))

@@ -34,7 +34,8 @@ class SizesMissing(ModelRefused):
     def __init__(self, names: Sequence[str]) -> None:
         self.named = [name for name in names if name != "?"]
         self.complete = len(self.named) == len(names)
-        by_name = f"{' '.join(f'--size {name}=N' for name in self.named)}, or " if self.complete else ""
+        self.options = " ".join(f"--size {name}=N" for name in self.named)
+        by_name = f"{self.options}, or " if self.complete else ""
         super().__init__(f"{self.what}; give {by_name}the inputs in an .npz file with --inputs")
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,8 @@ onnx: Any = importlib.import_module("onnx")
 
 _NUDGE = 3e-6
 """By how much the inputs are moved, up and down, to see what rounding does to the model: as much as compilers differ in float32."""
+_ABOVE_NOISE = 4.0
+"""By how much the evaluator has to disagree more than such a movement, so that its opinion counts."""
 MOST_NOISE = 1.0
 """Where rounding moves a value by more, it is no result: the true value itself is unknown."""
 _FREE_WEIGHTS = 4
@@ -163,10 +165,10 @@ class Surgeon:
             model, inputs, outputs, _ = self._piece([number], None, bake=False)
             feeds = dict(zip([each.name for each in model.graph.input], inputs, strict=True))
             try:
-                computed = evaluated(model, feeds)
+                disagrees = _disagrees(model, feeds, outputs)
             except Exception:
                 continue
-            if any(_disagree(value, computed[each.name]) for each, value in zip(model.graph.output, outputs, strict=True)):
+            if disagrees:
                 found.add(number)
         return found
 
@@ -221,14 +223,25 @@ def _hollow(weight: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def _filled(fact: Any, weights: Sequence[Any]) -> Any:
-    """A graph whose initializers, in order, have the values *weights*, where one is given; any other fact as it is."""
+    """A graph whose initializers, in order, have the values *weights*, where one is given; any other fact as it is.
+
+    Protobuf reads messages that follow each other as one, so each weight is a message of its own: a whole model would be held twice more
+    while it is written.
+    """
     if not isinstance(fact, Graph):
         return fact
     model = onnx.ModelProto.FromString(fact.data)
-    for each, array in zip(model.graph.initializer, weights, strict=True):
-        if array is not None:
-            each.raw_data = array.tobytes()
-    return Graph(fact.format, model.SerializeToString(deterministic=True))
+    tensors = list(model.graph.initializer)
+    del model.graph.initializer[:]
+    parts = [model.SerializeToString(deterministic=True)]
+    for each, array in zip(tensors, weights, strict=True):
+        tensor = (
+            onnx.TensorProto(name=each.name, data_type=each.data_type, dims=each.dims, raw_data=array.tobytes())
+            if array is not None
+            else each
+        )
+        parts.append(onnx.ModelProto(graph=onnx.GraphProto(initializer=[tensor])).SerializeToString(deterministic=True))
+    return Graph(fact.format, b"".join(parts))
 
 
 def _without_values(document: Message, model: Any) -> Message:
@@ -239,8 +252,17 @@ def _without_values(document: Message, model: Any) -> Message:
     return {name: value for name, value in known.items() if name != "expected"}
 
 
-def _disagree(value: Any, other: Any) -> bool:
-    return error_of(value, other) > (0.0 if as_array(value).dtype.kind in "iub" else _DOUBT)
+def _disagrees(model: Any, feeds: Mapping[str, Any], outputs: Sequence[Any]) -> bool:
+    """Whether the evaluator's values differ from *outputs* by more than a moved input moves them."""
+    computed = evaluated(model, feeds)
+    far = [
+        (each.name, error) for each, value in zip(model.graph.output, outputs, strict=True)
+        if (error := error_of(value, computed[each.name])) > (0.0 if as_array(value).dtype.kind in "iub" else _DOUBT)
+    ]  # fmt: skip
+    if not far:
+        return False
+    moved = evaluated(model, {name: _nudged(value, _NUDGE) for name, value in feeds.items()})
+    return any(error > _ABOVE_NOISE * error_of(computed[name], moved[name]) for name, error in far)
 
 
 def _nudged(value: Any, amount: float) -> Any:
