@@ -111,7 +111,7 @@ def check(
         reports = _reports(chosen, opened, config, scratch, timeout, memory, tell)
         numbers = {number for each in reports for number, found in each.nodes.items() if found.state in (State.WRONG, State.CRASH)}
         alone = {f"{number} {opened.nodes[number]}": opened.node(number) for number in sorted(numbers)}
-        together = {" ".join(each.edges): each.together for each in reports if each.together is not None}
+        together = {" ".join(each.edges): each.piece for each in reports if each.piece is not None}
         return CheckedModel(name, opened.nodes, reports, opened.exported, {**alone, **together})
 
 

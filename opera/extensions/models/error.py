@@ -8,6 +8,9 @@ import numpy as np
 
 from opera.arrays import Array, as_array, is_array
 
+MOST_NOISE = 1.0
+"""Where rounding moves a value by more, it is no result: the true value itself is unknown."""
+
 
 def error_of(expected: Any, actual: Any) -> float:
     """Largest error of a value, relative to the largest finite element of the true value.

@@ -353,7 +353,7 @@ def test_a_graph_inside_of_a_node_is_checked_with_the_whole_model(tmp_path: Path
     (found,) = done.json["compilers"]
     assert found["whole"]["state"] == "right"
     assert [each["state"] for each in found["nodes"].values()] == ["right", "right", "right", "untested"]
-    assert found["nodes"]["3"]["reason"] == "it has a graph inside"
+    assert found["nodes"]["3"]["reason"] == "a graph inside of it reads values around it"
 
 
 @pytest.mark.slow  # test_seeded_faults.py finds real bugs of each kind

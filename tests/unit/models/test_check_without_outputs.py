@@ -17,6 +17,9 @@ class Model:
     def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Piece:
         return Piece(PIECE)
 
+    def round(self) -> None:
+        pass
+
     def node(self, number: int) -> Instance:
         return PIECE
 

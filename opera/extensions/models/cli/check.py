@@ -204,8 +204,8 @@ def _notes(checked: CheckedModel, report: Report) -> Iterator[str]:
     if report.whole.reason and not bad:
         yield f"{report.compiler}: the whole model: {_told(report.whole)}"
     if report.edges:
-        ends = [str(node) for node in nodes if set(node.outputs) & set(report.edges) or set(node.inputs) & set(report.edges)]
-        yield f"{report.compiler}: {report.whole.state} only together: {', '.join(ends)}"
+        named = [str(nodes[number]) for number in report.together if nodes[number].inputs]
+        yield f"{report.compiler}: {report.whole.state} only together: {', '.join(named)}"
     elif report.whole.state is State.WRONG and not bad:
         yield f"{report.compiler}: only the whole model is wrong: no part of it is, when it reads the true values"
 
@@ -254,6 +254,7 @@ def document_of(found: CheckedModel) -> JsonObject:
                 "whole": told(each.whole),
                 "nodes": {str(number): told(one) for number, one in sorted(each.nodes.items())},
                 "edges": each.edges,
+                "together": each.together,
                 "compilations": each.compilations,
             }
             for each in found.reports

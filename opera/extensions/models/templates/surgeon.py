@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,8 +19,8 @@ import numpy as np
 
 from opera import bundle
 from opera.arrays import as_array, is_array
-from opera.extensions.models.error import error_of
-from opera.extensions.models.templates.opened import arrays_in, evaluated, opened, values
+from opera.extensions.models.error import MOST_NOISE, error_of
+from opera.extensions.models.templates.opened import ModelRefused, arrays_in, evaluated, opened, values
 from opera.instance import Graph, decode_instance, encode_instance
 from opera.instrumentation import onnx as recorder
 from opera.instrumentation.onnx_values import graph
@@ -30,13 +31,13 @@ from opera.workers.protocol import Message
 onnx: Any = importlib.import_module("onnx")
 
 _NUDGE = 3e-6
-"""By how much the inputs are moved, up and down, to see what rounding does to the model: as much as compilers differ in float32."""
+"""By how much values are moved, up and down, to see what rounding does to the model: as much as compilers differ in float32."""
 _ABOVE_NOISE = 4.0
 """By how much the evaluator has to disagree more than such a movement, so that its opinion counts."""
-MOST_NOISE = 1.0
-"""Where rounding moves a value by more, it is no result: the true value itself is unknown."""
 _FREE_WEIGHTS = 4
 """Version of the format from which on weights need not be inputs as well."""
+_COPY = "__c"
+"""End of the name of an input that stands for a value."""
 _SMALL = 1
 """Highest rank of integers that a converter may need as constants: shapes, axes, sizes."""
 _DOUBT = 1e-4
@@ -50,6 +51,8 @@ _OF_SHAPES = ("Shape", "Size")
 
 class Surgeon:
     """Answers `{"nodes": [...], "cut": [...] or null}` with the document of a piece, and `{"node": n}` with that of one node.
+
+    `{"round": true}` makes the noise of each value what the rounding of every value before it does.
 
     Args:
         options: `path`; `inputs`, a file of numpy with values by name, or null; `sizes` of symbolic dimensions by name; `seed`. `blobs` is
@@ -113,6 +116,9 @@ class Surgeon:
     def handle(self, task: Message, stages: Stages) -> Message:
         """The document of a piece, with the noise of each output where edges are whole."""
         stages.enter("cut")
+        if "round" in task:
+            self._round()
+            return {}
         if "node" in task:
             model, inputs, outputs, names = self._piece([int(task["node"])], None, bake=False)
             return {"document": self._stored(_without_values(recorder.node_document(model, inputs, outputs), model))}
@@ -122,6 +128,21 @@ class Surgeon:
         weights = [self._large.get(each.name) for each in model.graph.initializer]
         document = recorder.graph_document(model, f"model.{self._path.stem}", inputs, outputs)
         return {"document": self._stored(document, weights), "noise": noise}
+
+    def _round(self) -> None:
+        """Adds to the noise what the rounding of every value does: values that equal weights make stay equal if inputs alone move."""
+        moved = {**self._known, **{name: _nudged(value, _NUDGE) for name, value in self._feeds.items()}}
+        for number, node in enumerate(self._nodes):
+            names = [name for name in node.output if name]
+            if not self._why_not(node):
+                model, _, _, names = self._piece([number], None, bake=False)
+                feeds = {each.name: moved[each.name.removesuffix(_COPY)] for each in model.graph.input}
+                with suppress(ModelRefused):
+                    computed = values(model, feeds, fast=self._fast)
+                    moved.update({name: computed[name] for name in names})
+            moved.update({name: _nudged(moved[name], _NUDGE) for name in names if is_array(moved.get(name))})
+            for name in names:
+                self._noise[name] = max(self._noise.get(name, 0.0), min(error_of(self._known[name], moved[name]), MOST_NOISE))
 
     def _stored(self, document: Message, weights: Sequence[Any] = ()) -> Message:
         """*document* with its large values in files of their own: a message has its limit.
@@ -135,8 +156,8 @@ class Surgeon:
 
     def _why_not(self, node: Any) -> str:
         """Why a node has no piece of its own; empty where it has one."""
-        if any(each.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS) for each in node.attribute):
-            return "it has a graph inside"
+        if _captured(node):
+            return "a graph inside of it reads values around it"
         if not [name for name in node.input if name and name not in self._weights]:
             return "it is a constant"
         odd = next((name for name in (*node.input, *node.output) if name and not is_array(self._known.get(name))), None)
@@ -207,7 +228,7 @@ class Surgeon:
         if name in self._weights and bake:
             weights[name] = self._weights[name]
             return name
-        value, copy = self._known[name], f"{name}__c"
+        value, copy = self._known[name], f"{name}{_COPY}"
         if bake and self._is_small(name):
             weights[copy] = onnx.numpy_helper.from_array(value, copy)
         else:
@@ -302,6 +323,17 @@ def _read_inside(node: Any) -> set[str]:
     bodies = [body for each in node.attribute for body in (each.g, *each.graphs)]
     names = {name for body in bodies for inner in body.node for name in (*inner.input, *_read_inside(inner))}
     return names | {each.name for body in bodies for each in body.output}
+
+
+def _captured(node: Any) -> set[str]:
+    """The values that graphs inside of a node read and do not have."""
+    bodies = [body for each in node.attribute for body in (each.g, *each.graphs)]
+    found = set[str]()
+    for body in bodies:
+        own = {each.name for each in (*body.input, *body.initializer)} | {name for inner in body.node for name in inner.output}
+        read = {name for inner in body.node for name in (*inner.input, *_captured(inner)) if name} | {each.name for each in body.output}
+        found |= read - own
+    return found
 
 
 def _info(name: str, value: Any) -> Any:
