@@ -247,6 +247,8 @@ class OutcomeRow(Row, frozen=True, array_like=True):
         needed = _NEEDED.get(self.verdict)
         if needed is not None and needed not in found:
             raise Malformed(f"a result of verdict {self.verdict.value} without {needed}")
+        if self.fingerprint is not None and not self.verdict.is_failure:
+            raise Malformed(f"a result of verdict {self.verdict.value} with a fingerprint")
 
 
 class ResultRow(OutcomeRow, frozen=True, array_like=True):

@@ -37,6 +37,7 @@ CASES = {
     "import": ("import", "fake.jsonl", "--json"),
     "issue": ("issue", "nothing"),
     "ls": ("ls", "--json"),
+    "localize": ("localize", "nothing.onnx", "--compiler", "nothing"),
     "matrix": ("matrix",),
     "opidiff": ("opidiff", "check", "nothing.yaml"),
     "prioritize": ("prioritize", *SUBJECT, "--strategy", "opera", "--json"),

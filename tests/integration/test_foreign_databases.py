@@ -226,6 +226,18 @@ def test_one_bad_row_leaves_the_rest_of_a_report_standing(workspace: Path, tmp_p
     assert "its stored trigger is damaged" in capsys.readouterr().out
 
 
+def test_a_fingerprint_without_a_failure_is_a_bad_row(workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from opera.cli import command as cli
+    from opera.cli.options import guarded
+
+    shutil.copytree(workspace, tmp_path / "w")
+    with contextlib.closing(sqlite3.connect(tmp_path / "w" / "opera.db")) as database, database:
+        database.execute("UPDATE results SET verdict = 'undefined' WHERE fingerprint IS NOT NULL")
+    for command in ("show 0000", "report", "matrix"):
+        assert guarded(cli, [*command.split(), "--workspace", str(tmp_path / "w")]) in (0, 2)
+        assert "a result of verdict undefined with a fingerprint" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("table", ["drops", "occurrences"])
 def test_what_was_never_called_is_left_out(table: str, workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from opera.cli import command as cli
