@@ -44,6 +44,24 @@ def test_the_programs_of_a_policy_are_tested_as_any_other_instance(tmp_path: Pat
     assert json.loads(back.stdout)["files"][0]["new"] == 12
 
 
+def test_calls_that_no_subject_takes_are_learnt_and_not_drawn(tmp_path: Path) -> None:
+    """ONNX Runtime has no kernel for Where of truth values, nor for many functions in float64."""
+    (tmp_path / "few.toml").write_text(
+        'only = ["where", "atan", "add", "logical_and", "greater"]\ndtypes = ["bool", "float32", "float64"]\n'
+    )
+    command = ("fuzz", "run", "--policy", "few.toml", "-n", "40", "--subject", "onnxruntime", "--no-triage", "--json", "-j", "1")
+    first, again = (opera(*command, cwd=tmp_path) for _ in range(2))
+    for run in (first, again):
+        said = next(line for line in run.stderr.splitlines() if line.startswith("not drawn"))
+        assert "where(bool, bool, bool)" in said
+        assert "add(float32, float32)" not in said
+        [fuzzed] = json.loads(run.stdout)["subjects"].values()
+        assert "unsupported" not in fuzzed["verdicts"]
+        assert fuzzed["verdicts"]["pass"] > 30
+    few = opera(*command[:5], "4", *command[6:], cwd=tmp_path)
+    assert "not drawn" not in few.stderr, "fewer programs than probes: nothing is asked"
+
+
 @pytest.mark.slow
 def test_a_campaign_under_another_seed_gives_the_same_verdicts(tmp_path: Path) -> None:
     """The seed draws programs, and their inputs with them; the campaign draws no others."""

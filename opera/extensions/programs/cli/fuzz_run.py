@@ -23,6 +23,7 @@ from opera.extensions.programs.cli.policies import LANGUAGE, policy_named, recor
 from opera.extensions.programs.instances import ILL_TYPED
 from opera.extensions.programs.known_calls import known_calls
 from opera.extensions.programs.policy import Policy
+from opera.extensions.programs.probing import declined_calls, probes_of
 from opera.oracles.verdict import Verdict
 from opera.pipeline import Pipeline
 from opera.report.terminal import print_finding
@@ -32,10 +33,15 @@ from opera.store.database import open_workspace
 from opera.store.queries import Scope
 from opera.triage.runner import TriageOptions, Untried
 from opera.workers.cores import usable_cores
+from opera.workers.folders import own_folder
 
 SCHEMA = "fuzz-run/1"
 _FILE = "fuzz-{name}-{seed}.jsonl"
 _KEYWORD = "program"
+_PROBED = 0.1
+"""Share of the budget that may go into each round of probes."""
+_PROBE_SECONDS = 20.0
+"""Time limit of each stage of a probe."""
 _SPENT = "the budget is spent"
 
 
@@ -109,14 +115,19 @@ def command(
     if all_levels:
         routes = [each for route in routes for each in (route, *_at_other_levels(route))]
     name = Path(policy).stem + (f"-{language}" if language else "")
-    if skip_known and (known := _known(workspace, routes, chosen.language)):
+    known = _known(workspace, routes, chosen.language) if skip_known else ()
+    if known:
         say(f"not drawn, because they are known to fail: {one_line(', '.join(known), 300)}")
-        chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *known))))
-        name += f"-without-{hashlib.sha256(repr(known).encode()).hexdigest()[:8]}"
+    workspace.mkdir(parents=True, exist_ok=True)
+    declined = _declined(chosen, routes, count, workspace, seed, budget, jobs)
+    if declined:
+        say(f"not drawn, because no subject takes them: {one_line(', '.join(declined), 300)}")
+    if known or declined:
+        chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *known, *declined))))
+        name += f"-without-{hashlib.sha256(repr((known, declined)).encode()).hexdigest()[:8]}"
     until = "without a time limit" if budget is None else f"for at most {clock(budget)}"
     say(f"{plural(count, 'program')} of the policy {name}, {until}, on {', '.join(each.name for each in routes)}")
     file = workspace / _FILE.format(name=name, seed=seed)
-    workspace.mkdir(parents=True, exist_ok=True)
     try:
         generate_file(chosen, seed, count, file, jobs, lambda done: doing(f"{done:,} of {count:,} programs"))
     except OtherPrograms as error:
@@ -166,6 +177,29 @@ def _known(workspace: Path, routes: Sequence[_Subject], language: str) -> tuple[
         return ()
     with open_workspace(workspace, write=True) as space:
         return known_calls(space, {each.compiler for each in routes}, language)
+
+
+def _declined(
+    policy: Policy, routes: Sequence[_Subject], count: int, workspace: Path, seed: int, budget: float | None, jobs: int
+) -> tuple[str, ...]:
+    """The calls that none of *routes* takes, sorted; asked only where more programs than probes are to run."""
+    asked = [each for each in routes if each.route.compares and not each.route.rejects and each.level is None]
+    probes = probes_of(policy) if asked and policy.ill_typed < 1 else {}
+    if count <= len(probes):
+        return ()
+    left = set(probes)
+    for each in asked:
+        doing(f"{plural(len(probes), 'call')} on {each.name}")
+
+        def run(folder: Path, subject: _Subject = each) -> Summary:
+            seconds = None if budget is None else budget * _PROBED / len(asked)
+            return _run(subject, folder, seed, seconds, jobs, _PROBE_SECONDS, None)
+
+        try:
+            left &= declined_calls(probes, own_folder(workspace / "probes") / policy.language, run)
+        except (EnvironmentBroken, NothingSelected):  # the run itself says so
+            continue
+    return tuple(sorted(left)) if left < set(probes) else ()
 
 
 def _run(each: _Subject, workspace: Path, seed: int, budget: float | None, jobs: int, timeout: float, builds: int | None) -> Summary:
