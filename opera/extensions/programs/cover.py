@@ -28,6 +28,7 @@ TRIES = 20
 """Types of the result that are tried for each choice of operators."""
 _UNCHANGED = ("identity", "astype", "reshape")
 """Operators that may give their argument: optimisers take such a call away while they look at its neighbours."""
+_TRANSPOSES = "permute_dims"
 _GOLDEN = 0.6180339887
 """Share of all choices between one seed and the next: the golden section spreads any number of seeds evenly."""
 
@@ -42,6 +43,8 @@ class Choice:
         place: Place of that operand.
         number: Each element of the literal.
         unchanged: The operator that gives the other operands of the first one, with parameters that change nothing; empty for any.
+        shape: The class of the result's shape; empty for any shape and dtype.
+        dtype: The dtype of the result, where there is a shape.
     """
 
     operators: tuple[Operator, ...]
@@ -49,6 +52,8 @@ class Choice:
     place: int = 0
     number: float = 0
     unchanged: str = ""
+    shape: str = ""
+    dtype: str = ""
 
 
 class CoveringGenerator(ProgramGenerator):
@@ -76,14 +81,17 @@ class CoveringGenerator(ProgramGenerator):
         for _ in range(self.policy.cover):
             place, one = divmod(place, len(self._every))
             found.append(self._every[one])
-        return Choice(tuple(found))
+        shapes, dtypes, turn = self.policy.shapes, self.policy.dtypes, number + seed // self.choices
+        return Choice(tuple(found), shape=shapes[turn % len(shapes)], dtype=dtypes[turn % len(dtypes)]) if shapes else Choice(tuple(found))
 
     def results(self, scope: Scope) -> tuple[str, Type]:
         """A result that the chosen operators compute; any other, if no type was found on which they are defined."""
         self._choice = self.chosen(self._seed)
         self._literal_share = self.policy.literal if self._choice.depth < 0 else 0.0
-        for _ in range(TRIES):
+        for number in range(TRIES):
             found = self.result_type()
+            if self._choice.shape and isinstance(found, TensorType):
+                found = self._of_class(found, same_dtype=2 * number < TRIES)
             kind = next((each for each in _with_tuples(found) if self._choice.operators[0].recognises(each)), None)
             if kind is None:
                 continue
@@ -100,6 +108,22 @@ class CoveringGenerator(ProgramGenerator):
             del self._parameters[parameters:], self._functions[functions:]
         self._depth = len(self._choice.operators)
         return super().results(scope)
+
+    def _of_class(self, kind: TensorType, *, same_dtype: bool) -> TensorType:
+        """*kind* with a shape of the choice's class, and with its dtype."""
+        shape = list(kind.shape) or [self.random.choice(self.policy.sizes)]
+        match self._choice.shape:
+            case "scalar":
+                shape = []
+            case "ones":
+                shape = [1] * len(shape)
+            case "empty":
+                shape[self.random.randrange(len(shape))] = 0
+            case "transposed":
+                shape += [self.random.choice(self.policy.sizes)] * (len(shape) < 2)
+            case _:
+                shape = list(kind.shape)
+        return TensorType(tuple(shape), self._choice.dtype if same_dtype else kind.dtype)
 
     def operands(
         self, operator: Operator, arguments: Sequence[TensorType], needs: Sequence[Bounds], fuel: int, scope: Scope
@@ -148,9 +172,19 @@ class CoveringGenerator(ProgramGenerator):
         """An operand that is neither the literal nor the next operator's result."""
         has_literal = self._choice.depth >= 0
         name = self._unchanged(kind, need, scope) if self._choice.unchanged and is_outer else None
+        if self._choice.shape == "transposed" and len(kind.shape) > 1:
+            name = self._transposed(kind, need, scope)
         share = 1 if has_literal else self.random.randint(0, max(0, fuel - 2))
         depth, self._depth = self._depth, len(self._choice.operators)  # its calls are not those that were chosen
         name = name or self.expression(kind, need, share, scope, fresh=has_literal and is_outer)
+        self._depth = depth
+        return name
+
+    def _transposed(self, kind: TensorType, need: Bounds, scope: Scope) -> str | None:
+        """A transposition that gives *kind*; None where the language has none."""
+        operator = next((each for each in self._every if each.name == _TRANSPOSES), None)
+        depth, self._depth = self._depth, len(self._choice.operators)
+        name = None if operator is None else self._called(operator, kind, need, 0, scope)
         self._depth = depth
         return name
 

@@ -352,14 +352,14 @@ class ProgramGenerator:
         return next((each for each in names if self._fits(self._values[each], bounds)), None)
 
     def leaf(self, kind: Type, bounds: Bounds, scope: Scope) -> str:
-        """A parameter, a literal, or a tuple of these."""
+        """A parameter, a literal, or a tuple of these; a parameter if it has no elements: a bug of empty literals would hide all others."""
         if isinstance(kind, TupleType):
             parts = tuple(self.leaf(each, bounds, scope) for each in kind.fields)
             return self.bind(Tuple(parts), kind, tuple(self._values[each] for each in parts), scope)
         value = drawn(kind, bounds, self._numbers)
         if not self.policy.finite and bounds is ANY:
             value = self.special(value)
-        if self._leaves_are_parameters and self.random.random() >= self._literal_share:
+        if self._leaves_are_parameters and (not elements(kind.shape) or self.random.random() >= self._literal_share):
             name = self._name("x")
             self._parameters.append(Parameter(name, kind))
             self._keep(name, kind, value)

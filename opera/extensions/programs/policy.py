@@ -28,6 +28,8 @@ class Policy:
         dtypes: Dtypes of the result and of parameters, each as often as it stands here.
         sizes: Sizes of dimensions, each as often as it stands here.
         rank: The largest number of dimensions of a result.
+        shapes: Where `cover` chooses operators, the shape of their result and the dtype, in turn: `any`; `scalar`; `ones`, all sizes 1;
+            `empty`, a size 0; `transposed`, which other operands come through a transposition. Empty draws both.
         reuse: The probability that an argument is a value that is there, if one has the type.
         literal: The probability that an argument without an operator is a literal and not a parameter.
         plain: The probability that a literal is one number that optimisers look for: 0, 1, -1, 2, or one half.
@@ -55,6 +57,7 @@ class Policy:
     dtypes: tuple[str, ...] = ("float32", "float32", "float32", "float64", "int64", "int32", "bool")
     sizes: tuple[int, ...] = (1, 1, 2, 2, 3, 4, 5, 8)
     rank: int = 4
+    shapes: tuple[str, ...] = ()
     reuse: float = 0.35
     literal: float = 0.2
     plain: float = 0.3
@@ -78,6 +81,8 @@ class Policy:
 
 LAYOUT = ("reshape", "broadcast_to", "tile", "permute_dims", "expand_dims", "squeeze", "concat", "split", "strided_slice", "pad", "take")
 """Operators that move elements."""
+SHAPES = ("any", "scalar", "ones", "empty", "transposed")
+"""Classes of shapes that a policy names."""
 SHIPPED: Mapping[str, Policy] = {
     "general": Policy(),
     "fusion": Policy(
@@ -108,6 +113,16 @@ SHIPPED: Mapping[str, Policy] = {
         ),
     ),
     "pairs": Policy(operators=4, cover=2, literal=0.4, plain=0.6, sizes=(1, 1, 2, 2, 3, 4), tuples=0.0),
+    "corners": Policy(
+        operators=4,
+        cover=2,
+        literal=0.4,
+        plain=0.6,
+        sizes=(1, 2, 2, 3, 4),
+        tuples=0.0,
+        dtypes=("float32", "int64", "bool", "float64", "float16", "int32", "int8"),
+        shapes=("scalar", "ones", "empty", "transposed"),
+    ),
     "special-values": Policy(finite=False, dtypes=("float32", "float32", "float16", "float64")),
 }
 """The policies that come with OPERA."""
@@ -201,6 +216,10 @@ def _check(policy: Policy, operators: Sequence[str], languages: Sequence[str]) -
             raise BadPolicy(f"{key!r} is a probability from 0 to 1, not {getattr(policy, key)}")
     if not policy.dtypes or not policy.sizes:
         raise BadPolicy("'dtypes' and 'sizes' hold at least one value each")
+    if wrong := [each for each in policy.shapes if each not in SHAPES]:
+        raise BadPolicy(f"'shapes' names {wrong[0]!r}; there are {', '.join(SHAPES)}")
+    if policy.shapes and not policy.cover:
+        raise BadPolicy("'shapes' are of operators that 'cover' chooses; set it to 2")
     if not all(0 <= size <= _LONGEST for size in policy.sizes):
         raise BadPolicy(f"each of 'sizes' is from 0 to {_LONGEST:,}")
     for key, most in _LIMITS.items():

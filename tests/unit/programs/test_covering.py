@@ -85,6 +85,48 @@ def test_a_triple_is_a_chain() -> None:
     assert draw.counts.covered > 30
 
 
+def test_corners_give_each_pair_every_shape_and_dtype_in_turn() -> None:
+    draw = generator(replace(SHIPPED["corners"], only=(*FEW.only, "permute_dims")))
+    turns = [draw.chosen(seed + turn * draw.choices) for turn in range(28) for seed in range(64)]
+    assert len({(summary(each), each.shape, each.dtype) for each in turns}) == 64 * 28, "4 shapes and 7 dtypes"
+    met = dict.fromkeys(SHIPPED["corners"].shapes, 0)
+    for seed in range(64):
+        before = draw.counts.covered
+        made = draw.generate(seed)
+        check(made.program, registry())
+        evaluate(made.program, made.inputs, registry())
+        kind = made.program.main.result
+        if draw.counts.covered == before or not isinstance(kind, TensorType):
+            continue
+        shape = draw.chosen(seed).shape
+        met[shape] += 1
+        assert {
+            "scalar": kind.shape == (),
+            "ones": set(kind.shape) <= {1},
+            "empty": 0 in kind.shape,
+            "transposed": "permute_dims" in {call.operator for call in calls(made.program)},
+        }[shape], (seed, kind)
+    assert min(met.values()) > 3, met
+
+
+def test_literals_have_elements() -> None:
+    """A compiler that reads an empty literal wrong would show nothing else."""
+    draw = generator(replace(SHIPPED["corners"], literal=1.0))
+    literals = [
+        each.value.value for seed in range(300) for each in bindings(draw.generate(seed).program) if isinstance(each.value, Constant)
+    ]
+    assert len(literals) > 50
+    assert all(0 not in each.shape for each in literals)
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"), [({"shapes": ["round"], "cover": 2}, "'shapes' names 'round'"), ({"shapes": ["ones"]}, "set it to 2")]
+)
+def test_shapes_that_cannot_be_drawn_are_refused(document: dict[str, object], reason: str) -> None:
+    with pytest.raises(BadPolicy, match=reason):
+        policy_from(document, ["add"], ["onnx"])
+
+
 @pytest.mark.parametrize("cover", [-1, 4, 11])
 def test_a_policy_that_cannot_cover_is_refused(cover: int) -> None:
     with pytest.raises(BadPolicy, match="'cover' is from 0 to 3"):
