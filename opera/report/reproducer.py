@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -457,6 +457,8 @@ _KNOWN = frozenset(
 """The names that the model templates themselves write, in addition to data types."""
 _DATA_TYPES = re.compile(rf"(torch|tf|np|ml_dtypes)\.({'|'.join(DTYPE_BITS)})|onnx\.TensorProto\.[A-Z0-9]+")
 _CLASS = re.compile(r"from ([\w.]+) import (\w+)", re.ASCII)
+_BUFFER = re.compile(r"c\d+")
+"""How a program names its constants, which are buffers of its module."""
 _METHODS = frozenset(
     [
         "__init__",
@@ -479,6 +481,7 @@ _METHODS = frozenset(
         "view",
         "beside",
         "load_state_dict",
+        "register_buffer",
         "state_dict",
     ]
 )
@@ -542,8 +545,14 @@ def _strangers(part: ast.Module, library: str, classes: frozenset[str]) -> Itera
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             if ast.unparse(node) not in ("import os", "import keras"):
                 yield f"the script has {ast.unparse(node)!r}"
-        elif isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in inner:
+        elif isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in inner and not _is_own(node, own):
             yield from _stranger(node, own, library)
+
+
+def _is_own(node: ast.Name | ast.Attribute, own: Collection[str]) -> bool:
+    """Whether a model names a function or a buffer of its own, `self.function0` or `self.c0`."""
+    of_self = isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self"
+    return of_self and (node.attr in own or _BUFFER.fullmatch(node.attr) is not None)
 
 
 def _stranger(node: ast.Name | ast.Attribute, own: frozenset[str], library: str) -> Iterator[str]:

@@ -18,12 +18,13 @@ from opera.extensions.programs.generate import Generated, ProgramGenerator
 from opera.extensions.programs.instances import instance_of
 from opera.extensions.programs.languages import Unwritable, drawn_from, operators_in, registry
 from opera.extensions.programs.operators import Operator
-from opera.extensions.programs.policy import SHIPPED
+from opera.extensions.programs.policy import SHIPPED, Policy
 from opera.extensions.programs.program import Binding, Block, Call, Function, Parameter, Program
 from opera.extensions.programs.templates.torch_model import TorchProgramModel
-from opera.extensions.programs.templates.torch_source import WRITE, module_lines
-from opera.extensions.programs.types import TensorType
+from opera.extensions.programs.templates.torch_source import WRITE, module_lines, python_source
+from opera.extensions.programs.types import TensorType, TupleType
 from opera.models.template import Invalid
+from opera.report.reproducer import foreign_names
 from opera.templates.pytorch.model import PyTorchTemplate
 
 CLOSE = {np.dtype(np.float16): 1e-2, np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}  # selu has other constants in ONNX
@@ -34,6 +35,34 @@ def computed(program: Program, inputs: list[Any]) -> list[Any]:
     exec("\n".join(module_lines(program)), space)
     found = space["Model"]().eval()(*[torch.from_numpy(np.array(each)) for each in inputs])
     return [each.numpy() for each in torch.utils._pytree.tree_leaves(found)]
+
+
+def test_places_of_equal_elements_are_no_reference() -> None:
+    """PyTorch's topk promises no order of equal elements, and gives the last ones here."""
+    matrix, half = TensorType((4, 4), "float64"), TensorType((4, 2), "float64")
+    kind = TupleType((half, TensorType((4, 2), "int64")))
+    call = Call("topk", ("x",), {"axis": 1, "k": 2, "largest": False})
+    program = Program((Function("main", (Parameter("x", matrix),), Block((Binding("v", kind, call),), "v", dataflow=True), kind),))
+    for value, reason in ((np.zeros((4, 4)), "numpy-disagrees"), (np.arange(16.0).reshape(4, 4), None)):
+        model = TorchProgramModel(instance_of(Generated(program, [value]), "pytorch"), "k", 0)
+        assert model.reference().undefined == reason
+
+
+def test_the_source_of_a_program_may_stand_in_a_script_and_be_exported() -> None:
+    """A script names only what a list admits, and `torch.export` takes a tuple of inputs."""
+    policy = Policy(language="pytorch", operators=4, literal=0.6, function=0.3, dtypes=("float32", "int64"))
+    generator = ProgramGenerator(policy, drawn_from(policy))
+    exported = 0
+    for seed in range(12):
+        made = generator.generate(seed)
+        named = dict(zip([each.name for each in made.program.main.parameters], map(np.asarray, made.inputs), strict=True))
+        source = python_source(made.program, named, [])
+        assert foreign_names(source.text, "pytorch") is None, source.text
+        space: dict[str, Any] = {"torch": torch, "np": np}
+        exec(source.text, space)
+        torch.export.export(space["model"], space["inputs"])
+        exported += "self.c0" in source.text and "self.function0" in source.text
+    assert exported > 0
 
 
 @pytest.mark.parametrize("number", SAMPLES)

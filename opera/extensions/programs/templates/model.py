@@ -147,7 +147,7 @@ class ProgramModel(ABC):
         self, values: Sequence[Array], dtypes: Mapping[str, str] | None = None, rounding: Rounding | None = None, *, needs: bool = True
     ) -> list[Array]:
         try:
-            return list(_tensors(evaluate(self.program, values, registry(), dtypes or {}, rounding, needs=needs)))
+            return list(tensors_of(evaluate(self.program, values, registry(), dtypes or {}, rounding, needs=needs)))
         except ValueError as error:
             raise Invalid(LIBRARY_RAISED) from error
 
@@ -167,10 +167,10 @@ def _value(value: object, key: str, seed: int) -> Array:
     return as_array(sample(value, key, seed))
 
 
-def _tensors(value: ProgramValue) -> Iterator[Array]:
+def tensors_of(value: ProgramValue) -> Iterator[Array]:
     """The tensors of a result, in order."""
     if isinstance(value, tuple):
         for each in value:
-            yield from _tensors(each)
+            yield from tensors_of(each)
     else:
         yield value

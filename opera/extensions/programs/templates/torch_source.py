@@ -173,8 +173,8 @@ def module_lines(program: Program) -> list[str]:
     names = {id(each): f"self.c{index}" for index, each in enumerate(constants)}
     lines = ["class Model(torch.nn.Module):"]
     if constants:
-        lines += ["    def __init__(self, constants):", "        super().__init__()", "        for place, each in enumerate(constants):"]
-        lines += ['            self.register_buffer(f"c{place}", each)', ""]
+        lines += ["    def __init__(self, constants):", "        super().__init__()"]
+        lines += [f'        self.register_buffer("c{place}", constants[{place}])' for place in range(len(constants))] + [""]
     for function in program.functions:
         types = {each.name: each.type for each in function.parameters}
         name = "forward" if function is program.main else functions[function.name]
@@ -195,8 +195,8 @@ def python_source(program: Program, inputs: Mapping[str, Array], outputs: Output
     """A program with canonical names, its inputs, and the outputs to expect of it."""
     values = [f"torch.tensor({array_text(each)})" for each in constants_of(program)]
     constants = [listed("constants", values)] if values else []
-    model = f"model = Model({'constants' if values else ''}).eval()"
-    given = listed("inputs", [f"torch.tensor({array_text(each)})" for each in inputs.values()])
+    model = f"model = Model({'constants' if values else ''})"
+    given = listed("inputs", [f"torch.tensor({array_text(each)})" for each in inputs.values()], "()")
     text = "\n".join([*module_lines(program), "", *constants, model, given])
     expected = listed("expected", [value_text(each) for each in outputs])
     return PythonSource((*imports_of(text + expected), "import torch"), text, expected)
