@@ -67,17 +67,9 @@ def command(
 def reproduced(
     workspace: Path, config: Config, identity: str, output: Path | None = None, *, run: bool = True
 ) -> tuple[Path, str, Attempt | None]:
-    """Writes the script of a finding or a failing test, runs it, and keeps the outcome for reports.
+    """Writes the script of a finding or a failing test to *output*, or into the workspace, runs it, and keeps the outcome for reports.
 
-    Args:
-        workspace: Folder of the workspace.
-        config: Says which interpreters to use.
-        identity: An unambiguous prefix of the id of a finding, a test or an instance.
-        output: The script; None for `reproducers/` in the workspace.
-        run: Whether to run it.
-
-    Returns:
-        The script's path, its text, and the outcome; None for one that did not run.
+    Returns its path, its text, and the outcome; None for one that did not run.
     """
     with open_workspace(workspace, write=False) as space:
         name, cases = _find(space, identity)

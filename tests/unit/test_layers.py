@@ -13,7 +13,7 @@ import pytest
 from trees import OPERA, modules, nodes, tree
 
 GROUPS: dict[str, str] = {
-    "foundation": "atomic bounded_json bounded_work config console errors instrumentation interruption plugins testing trust untrusted",
+    "foundation": "atomic bounded_json config console errors instrumentation interruption plugins testing trust untrusted",
     "instance": "arrays bundle calls instance",
     "oracles": "oracles",
     "models": "models templates",

@@ -9,12 +9,12 @@ from typing import cast
 import numpy as np
 
 from opera.arrays import Array, dtype_name, numpy_dtype
-from opera.bounded_work import Work
 from opera.extensions.programs.operators import Operator, Registry
 from opera.extensions.programs.program import MAIN, Block, Call, Constant, Expression, Function, If, Invoke, Program, Projection, Tuple
 from opera.extensions.programs.symbols import check_symbols
 from opera.extensions.programs.types import Attributes, IllTyped, TensorType, TupleType, Type, tensors_in
 from opera.extensions.programs.values import ANY, ProgramValue, to_array, type_of, within
+from opera.extensions.stablehlo.bounded_work import Work
 from opera.instrumentation.tensors import DTYPE_BITS
 
 MOST_VISIBLE = 10_000_000

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from opera.bounded_work import Work
 from opera.extensions.programs.operators import Registry
 from opera.extensions.programs.program import Function, Parameter, Program, Symbol
 from opera.extensions.programs.retype import retyped
 from opera.extensions.programs.types import IllTyped, TensorType, TupleType, Type
+from opera.extensions.stablehlo.bounded_work import Work
 
 Place = tuple[str, int]
 """A dimension of a parameter: its name, and the axis."""

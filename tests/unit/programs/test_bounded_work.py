@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from opera.bounded_work import Work
 from opera.extensions.programs import check as checking
 from opera.extensions.programs.check import MOST_STEPS, MOST_VISIBLE, MOST_WORK, Evaluation, TooMuchWork, check, evaluate
 from opera.extensions.programs.document import BadProgram, decode
@@ -19,6 +18,7 @@ from opera.extensions.programs.policy import BadPolicy, policy_from
 from opera.extensions.programs.program import MAIN, Binding, Block, Call, Function, If, Invoke, Parameter, Program, Symbol, Tuple
 from opera.extensions.programs.symbols import MOST_RETYPED, dynamic_result
 from opera.extensions.programs.types import IllTyped, TensorType, TupleType
+from opera.extensions.stablehlo.bounded_work import Work
 from opera.extensions.stablehlo.interpreter.machine import Machine, PastLimit
 from opera.extensions.stablehlo.interpreter.tensor import number_tensor
 from opera.extensions.stablehlo.program import Block as HloBlock

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from opera.bounded_work import Work
+from opera.extensions.stablehlo.bounded_work import Work
 from opera.extensions.stablehlo.interpreter.tensor import Tensor, number_tensor
 from opera.extensions.stablehlo.program import Block, Operation, Program
 from opera.extensions.stablehlo.types import ElementType, TensorType, element_type, tensor_type
