@@ -6,9 +6,10 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from opera.extensions.models.check import MOST_COMPILATIONS, Found, Measured, ModelCheck, Node, Piece, State
+from opera.extensions.models.check import MOST_COMPILATIONS, Found, Measured, ModelCheck, Node, Piece, State, compared
 from opera.instance import Argument, Instance, Kind
 from opera.models.forms import InputForm
 
@@ -168,3 +169,10 @@ def test_nodes_of_one_operator_that_cannot_be_compiled_are_kept_apart_from_the_r
     report = ModelCheck(model, Crashing(model, "ai.onnx.IsNaN")).run()
     assert {number for number, found in report.nodes.items() if found.state is State.CRASH} == {7, 60, 61, 133, 190}
     assert report.compilations <= 35, "fifty if each were sought in all nodes"
+
+
+def test_a_value_that_rounding_moves_by_its_own_size_is_not_judged() -> None:
+    true, other = np.full(4, 0.001, np.float32), np.array([1, 0, 0, 0], np.float32)
+    assert compared(true, other, 1.0).state is State.UNTESTED
+    assert compared(true, other, 0.5).state is State.WRONG
+    assert compared(true, true, 1.0).state is State.RIGHT
