@@ -48,7 +48,7 @@ class PyTorchTemplate:
     """Wraps a recorded call into a module; every tensor among its arguments becomes an input."""
 
     library = "pytorch"
-    revision = 6
+    revision = 7
     forkable = True
 
     def versions(self) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple, Union
 
 import numpy as np
@@ -113,3 +114,12 @@ def to_array(value: Tensor) -> Array:
     if value.data is None:
         raise ValueError("a literal of a program has no elements")
     return from_bytes(value.data, value.dtype, value.shape)
+
+
+def tensors_of(value: ProgramValue) -> Iterator[Array]:
+    """The tensors of a result, in order."""
+    if isinstance(value, tuple):
+        for each in value:
+            yield from tensors_of(each)
+    else:
+        yield value

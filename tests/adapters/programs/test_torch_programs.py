@@ -19,10 +19,11 @@ from opera.extensions.programs.instances import instance_of
 from opera.extensions.programs.languages import Unwritable, drawn_from, operators_in, registry
 from opera.extensions.programs.operators import Operator
 from opera.extensions.programs.policy import SHIPPED, Policy
-from opera.extensions.programs.program import Binding, Block, Call, Function, Parameter, Program
+from opera.extensions.programs.program import Binding, Block, Call, Constant, Function, Parameter, Program
 from opera.extensions.programs.templates.torch_model import TorchProgramModel
 from opera.extensions.programs.templates.torch_source import WRITE, module_lines, python_source
 from opera.extensions.programs.types import TensorType, TupleType
+from opera.extensions.programs.values import to_tensor
 from opera.models.template import Invalid
 from opera.report.reproducer import foreign_names
 from opera.templates.pytorch.model import PyTorchTemplate
@@ -108,6 +109,25 @@ def test_a_program_in_double_precision_says_what_is_exact() -> None:
     precise = model.reference().precise
     assert precise is not None
     np.testing.assert_allclose(precise[0], np.exp([0.5, 1, 2]), rtol=1e-12)
+
+
+def test_a_step_in_half_precision_may_be_rounded_or_not() -> None:
+    """A compiler that keeps more digits of `exp(1)` is right, though it is given no input that could be off."""
+    half, single = TensorType((), "float16"), TensorType((), "float32")
+    bindings = (
+        Binding("c", half, Constant(to_tensor(np.array(1, "float16")))),
+        Binding("e", half, Call("exp", ("c",), {})),
+        Binding("s", half, Call("sin", ("e",), {})),
+        Binding("r", single, Call("astype", ("s",), {"dtype": "float32"})),
+    )
+    program = Program((Function("main", (), Block(bindings, "r", dataflow=True), single),))
+    model = PyTorchTemplate().build(instance_of(Generated(program, ()), "pytorch"), "key", 0)
+    reference = model.reference()
+    assert reference.precise is not None
+    assert abs(float(reference.precise[0]) - np.sin(np.e)) < 1e-6
+    assert float(reference.outputs[0]) < float(reference.precise[0])
+    nearby = [float(found[0]) for draw in range(8) if (found := model.nearby(2.0**-11, draw)) is not None]
+    assert min(nearby) < np.sin(np.e) < max(nearby)
 
 
 @pytest.mark.parametrize("value", ["__import__('os').abort()", "float32'", [1, "2"], None])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from opera.arrays import as_array
-from opera.extensions.programs.check import check, evaluate
+from opera.arrays import Array, as_array, dtype_name
+from opera.extensions.programs.check import check
 from opera.extensions.programs.document import BadProgram
 from opera.extensions.programs.instances import program_of
 from opera.extensions.programs.languages import Unwritable, registry
 from opera.extensions.programs.program import Program, canonical
-from opera.extensions.programs.templates.model import ILL_TYPED, tensors_of
+from opera.extensions.programs.templates.meaning import Meaning
+from opera.extensions.programs.templates.model import ILL_TYPED
 from opera.extensions.programs.templates.torch_source import constants_of, module_lines, python_source
 from opera.extensions.programs.types import IllTyped
 from opera.instance import Instance, Tensor
@@ -41,11 +43,9 @@ class TorchProgramModel(PyTorchModel):
             raise Invalid(ILL_TYPED) from error
         except Unwritable as error:
             raise Invalid("not-in-the-language") from error
-        self._tensors = [
-            from_numpy(sample(each.value, f"{key}:{index}", seed), each.value.dtype)
-            for index, each in enumerate(instance.call)
-            if isinstance(each.value, Tensor)
-        ]
+        values = [sample(each.value, f"{key}:{index}", seed) for index, each in enumerate(instance.call) if isinstance(each.value, Tensor)]
+        self._meaning = Meaning(self._program, [as_array(each) for each in values])
+        self._tensors = [from_numpy(value, dtype_name(as_array(value).dtype)) for value in values]
         space: dict[str, Any] = {"torch": torch}
         exec("\n".join(lines), space)  # names by place, numbers, and operators of the registry
         constants = [torch.from_numpy(each.copy()) for each in constants_of(self._program)]
@@ -56,12 +56,19 @@ class TorchProgramModel(PyTorchModel):
         """PyTorch's results; no reference where numpy has other integers or truth values, such as the places of equal elements."""
         found = super().reference()
         try:
-            meant = list(tensors_of(evaluate(self._program, [value for _, value in self.inputs], registry())))
-        except ValueError:
+            meant = self._meaning.results()
+        except Invalid:
             return found
         pairs = zip(meant, map(as_array, found.outputs), strict=True)
         other = any(one.dtype.kind in "iub" and not np.array_equal(one, torchs) for one, torchs in pairs)
-        return replace(found, undefined=found.undefined or OTHER_INTEGERS) if other else found
+        undefined = found.undefined or (OTHER_INTEGERS if other else None)
+        return replace(found, precise=self._meaning.precise(), undefined=undefined)
+
+    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
+        return self._meaning.nearby(scale, draw, computes_as)
+
+    def exact(self, dtype: str) -> list[Array] | None:
+        return self._meaning.exact(dtype)
 
     def source(self, form: str) -> PythonSource:
         return python_source(self._program, dict(self.inputs), self.reference().outputs)
