@@ -42,6 +42,7 @@ _FORMS = {
     "constant": (InputForm.CONSTANT,),
     "both": (InputForm.RUNTIME, InputForm.BAKED),
     "folded": (InputForm.FOLDED,),
+    "symbolic": (InputForm.SYMBOLIC,),
 }
 _subject = heading("What to test")
 _tests = heading("Which tests, in which order")
@@ -64,7 +65,8 @@ _output = heading("Output")
     type=click.Choice(list(_FORMS)),
     default="both",
     show_default=True,
-    help="How to give inputs: at run time, shape-like ones as constants in the model (baked), both, or all but the first as constants.",
+    help="How to give inputs: at run time, shape-like ones as constants in the model (baked), both, all but the first as constants, or "
+    "shape-like ones as constants and other sizes open (symbolic).",
 )
 @_subject(
     "--opset",

@@ -66,7 +66,7 @@ def stated(function: Any, outputs: int) -> Signature:
     type = getattr(function, "ret_ty", None) or function.ret_struct_info
     parts = list(type.fields) if hasattr(type, "fields") else [type]
     parts = parts if outputs != 1 or len(parts) == 1 else [type]
-    return [(str(each.dtype) or None if hasattr(each, "dtype") else None, _sizes(getattr(each, "shape", None))) for each in parts]
+    return [(str(getattr(each, "dtype", None) or "") or None, _sizes(getattr(each, "shape", None))) for each in parts]
 
 
 def _sizes(shape: Any) -> list[int | None] | None:

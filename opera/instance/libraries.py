@@ -18,6 +18,7 @@ class LibraryFacts:
         page: Address of an operator's documentation, with `{name}`; empty without one.
         specified: Whether a specification says what every operator does.
         constants: Whether all inputs of its programs may be constants.
+        symbolic: Whether its models may leave sizes of inputs open.
         lowering: Whether models of other libraries are lowered to its text.
     """
 
@@ -26,6 +27,7 @@ class LibraryFacts:
     page: str = ""
     specified: bool = False
     constants: bool = False
+    symbolic: bool = False
     lowering: bool = False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from opera.instance import Call, Instance, Kind, Tensor
@@ -33,6 +34,8 @@ class InputForm(enum.Enum):
     """All tensors but the first input are constants, as weights are."""
     FOLDED = "folded"
     """Baked in, and operations of constants only replaced by what an interpreter gives for them."""
+    SYMBOLIC = "symbolic"
+    """Baked in, and the sizes of other inputs are left open as far as the library takes other ones."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,22 @@ def constant_inputs(instance: Instance, form: InputForm) -> tuple[int, ...]:
 
 def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputForm, ...]:
     """The forms among *wanted* in which *instance* gives different models; one without a constant is `runtime`."""
-    found: dict[tuple[tuple[int, ...], bool], InputForm] = {}
+    found: dict[tuple[tuple[int, ...], InputForm | None], InputForm] = {}
     for each in wanted:
-        if each is not InputForm.FOLDED or facts_of(instance.library).constants:
-            places = constant_inputs(instance, each)
-            found.setdefault((places, each is InputForm.FOLDED and bool(places)), each if places else InputForm.RUNTIME)
+        places = constant_inputs(instance, each)
+        if each is InputForm.SYMBOLIC:
+            if facts_of(instance.library).symbolic and has_sizes(instance, places):
+                found.setdefault((places, each), each)
+        elif each is not InputForm.FOLDED or facts_of(instance.library).constants:
+            found.setdefault((places, each if each is InputForm.FOLDED and places else None), each if places else InputForm.RUNTIME)
     return tuple(found.values())
+
+
+def has_sizes(instance: Instance, constants: Collection[int]) -> bool:
+    """Whether *instance* has an input of at least one dimension that is none of its *constants*."""
+    is_model = instance.kind in (Kind.NODE, Kind.GRAPH)
+    arguments = [each for index, each in enumerate(instance.call) if not is_model or index not in constants]
+    return any(isinstance(value, Tensor) and value.shape for each in arguments for value in walk(each.value))
 
 
 def is_drawn(instance: Instance) -> bool:

@@ -183,6 +183,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
         **({"array": "numpy_of(value)"} if "def numpy_of(" in source.text else {}),
+        **({"exported": "export()"} if "def export(" in source.text else {}),
     }
     driving = driving_code(adapter, result.frontend, values)
     values["imports"] = _sorted_imports([*source.imports, _NUMPY, *driving.imports])
@@ -254,6 +255,7 @@ def driving_code(adapter: type[Adapter], frontend: str, facts: Mapping[str, obje
         "target": f'"{adapter.target}"',
         "device": "tvm.cpu()",
         "array": "value.contiguous().numpy()",
+        "exported": "torch.export.export(model, inputs)",
     }
     try:
         template_text = _environment().from_string(adapter.script_template(frontend) or "")

@@ -20,6 +20,7 @@ from opera.templates.onnx.documentation import forbidden
 from opera.templates.onnx.operators import check_message, check_operator
 from opera.templates.onnx.opset import LATELY, OLDER_OPERATOR, lowest, newest, restated
 from opera.templates.onnx.source import python_source
+from opera.templates.onnx.symbolic import with_open_sizes
 from opera.templates.onnx.wide import NARROW, widened, with_wide_integers
 
 onnx: Any = importlib.import_module("onnx")
@@ -144,6 +145,8 @@ class OnnxModel:
         if wanted.inputs is not InputForm.RUNTIME:
             proto = _bake(proto, {self._names[place]: self._values[place] for place in constant_inputs(self.instance, wanted.inputs)})
             _check_types(proto)
+        if wanted.inputs is InputForm.SYMBOLIC:
+            proto = with_open_sizes(proto, dict(self.inputs), self._evaluate)
         return Artefact(proto.SerializeToString(deterministic=True))
 
     def source(self, form: str) -> PythonSource:

@@ -6,19 +6,20 @@ import importlib
 import io
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
 import numpy as np
 
-from opera.arrays import Array
+from opera.arrays import Array, dtype_name
 from opera.instance import Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.instance.values import walk
 from opera.models import torch_tables
-from opera.models.forms import BESIDE, INPUTS, PACKED, STATE
+from opera.models.forms import BESIDE, INPUTS, PACKED, STATE, InputForm, ModelForm
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
+from opera.models.sizes import NO_FREE_SIZE, Axis, free_axes, larger
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import Policy, compare, disagreement
@@ -27,7 +28,7 @@ from opera.templates.onnx.agreement import computed, is_sound
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch.devices import shapes_elsewhere
 from opera.templates.pytorch.programs import captured_by, run_saved, saved
-from opera.templates.pytorch.source import LaidOut, expected_source, imports_of_classes, module_source
+from opera.templates.pytorch.source import LaidOut, expected_source, export_source, imports_of_classes, module_source
 from opera.trust import SOURCE, Unfit, granted, is_foreign, load
 
 torch: Any = importlib.import_module("torch")
@@ -135,14 +136,18 @@ class PyTorchModel:
         return Reference(arrays, precise, disagreement(arrays, [again]) or (_sides_differ(arrays, precise) if self.paired else None))
 
     def artefact(self, kind: str, form: str) -> Artefact:
+        is_open = ModelForm.parse(form).inputs is InputForm.SYMBOLIC
+        export = self._exported_open if is_open else self._exported
         if kind == "onnx":
-            return self._onnx()
-        if kind == "torchscript":
+            return self._onnx(export)
+        if kind == "torchscript" and not is_open:
             return Artefact(captured_by("trace", self._torchscript))
         if kind == "exported-program":
-            return Artefact(captured_by("torch.export", lambda: saved(self._exported())))
+            return Artefact(captured_by("torch.export", lambda: saved(export())))
         if kind == "exported-program-decomposed":
-            return Artefact(captured_by("torch.export", lambda: saved(self._exported().run_decompositions())))
+            return Artefact(captured_by("torch.export", lambda: saved(export().run_decompositions())))
+        if kind == "torchscript":
+            raise Invalid(NO_FREE_SIZE)  # a trace keeps the sizes of its inputs
         raise ValueError(f"PyTorch models have no artefact of kind {kind!r}")
 
     def source(self, form: str) -> PythonSource:
@@ -168,6 +173,8 @@ class PyTorchModel:
         )
         imports = ["import torch", *imports_of_classes(self.instance)]
         writes = any(to_numpy(left).tobytes() != to_numpy(given).tobytes() for left, given in zip(tensors, self._tensors, strict=True))
+        if ModelForm.parse(form).inputs is InputForm.SYMBOLIC:
+            text += export_source(len(tensors), captured_by("torch.export", self._with_open_sizes)[1])
         return PythonSource((*imports_of(text), *imports), text, expected_source(plain=leaves is None, writes=writes, converts=converts))
 
     def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
@@ -237,6 +244,36 @@ class PyTorchModel:
     def _exported(self) -> Any:
         return torch.export.export(self.module, tuple(self.fresh_tensors()), strict=False)
 
+    def _exported_open(self) -> Any:
+        """A program with open sizes, captured with other ones than the inputs have; sizes that PyTorch fixes stay as they are."""
+        return self._with_open_sizes()[0]
+
+    def _with_open_sizes(self) -> tuple[Any, Collection[Axis]]:
+        """The program of `_exported_open`, and the axes whose sizes it leaves open."""
+        tensors = self.fresh_tensors()
+        arrays = [to_numpy(each) for each in tensors]
+        ranks = [item.dim() for item in self._run(self.module, tensors, seed=1)]
+
+        def accepts(others: Sequence[Array]) -> bool:
+            try:
+                made = [from_numpy(other, dtype_name(own.dtype)) for other, own in zip(others, arrays, strict=True)]
+                return [item.dim() for item in self._run(self.module, made, seed=1)] == ranks
+            except Invalid:
+                return False
+
+        axes: Collection[Axis] = free_axes(arrays, accepts)
+        while axes:
+            others = [from_numpy(each, dtype_name(own.dtype)) for each, own in zip(larger(arrays, axes), arrays, strict=True)]
+            sizes = tuple(
+                {axis: torch.export.Dim.AUTO for axis in range(each.ndim) if (place, axis) in axes} for place, each in enumerate(arrays)
+            )
+            program = torch.export.export(self.module, tuple(others), dynamic_shapes={"tensors": sizes}, strict=False)
+            kept = {axis for axis in axes if _is_open(program, axis)}
+            if kept == set(axes):
+                return program, axes
+            axes = kept
+        raise Invalid(NO_FREE_SIZE)
+
     def _torchscript(self) -> bytes:
         with torch.no_grad():
             traced = torch.jit.trace(self.module, tuple(self.fresh_tensors()), check_trace=False, strict=False)
@@ -244,8 +281,8 @@ class PyTorchModel:
         torch.jit.save(traced, buffer)
         return buffer.getvalue()
 
-    def _onnx(self) -> Artefact:
-        program = captured_by("torch.export", self._exported)
+    def _onnx(self, export: Callable[[], Any]) -> Artefact:
+        program = captured_by("torch.export", export)
         torch_tables.keep_onnx_functions()
         try:
             proto = torch.onnx.export(program, dynamo=True, verbose=False).model_proto
@@ -479,6 +516,15 @@ def to_numpy(tensor: Any) -> Array:
 def _has_no_array(tensor: Any) -> bool:
     """Whether PyTorch's own `numpy()` refuses *tensor*."""
     return str(tensor.dtype).removeprefix("torch.") in _VIEWS or tensor.requires_grad or tensor.is_conj() or tensor.is_neg()
+
+
+def _is_open(program: Any, axis: Axis) -> bool:
+    """Whether an exported program leaves the size of an input open along *axis*; PyTorch fixes one that its code compares with a number."""
+    own = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in set(program.graph_signature.user_inputs)]
+    place, dim = axis
+    if place >= len(own) or isinstance(size := own[place].meta["val"].shape[dim], int):
+        return False
+    return bool(size.node.expr.free_symbols)
 
 
 def from_numpy(array: Array, dtype: str) -> Any:

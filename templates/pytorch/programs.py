@@ -19,6 +19,8 @@ def captured_by(what: str, capture: Callable[[], Any]) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return capture()
+    except Invalid:
+        raise
     except Exception as error:
         raise Invalid(f"capture-failed:{what}") from error
 

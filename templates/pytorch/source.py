@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -166,6 +166,34 @@ def expected_source(*, plain: bool, writes: bool, converts: bool) -> str:
     arrays = f"[{array.format('result')}]" if plain else f"[{array.format('leaf')} for leaf in result]"
     given = "(value.clone() for value in inputs)" if writes else "inputs"
     return f"with torch.no_grad():\n    result = model(*{given})\nexpected = {arrays}"
+
+
+def export_source(count: int, axes: Collection[tuple[int, int]]) -> str:
+    """Source that defines `export`, which captures `model` with other sizes than `inputs` have.
+
+    Args:
+        count: Number of inputs.
+        axes: Places of inputs and their axes whose sizes are left open.
+    """
+    by_input = [sorted(axis for place, axis in axes if place == index) for index in range(count)]
+    examples = [
+        f"larger({', '.join(map(str, [f'inputs[{index}]', *own]))})" if own else f"inputs[{index}]" for index, own in enumerate(by_input)
+    ]
+    sizes = ["{" + ", ".join(f"{axis}: torch.export.Dim.AUTO" for axis in own) + "}" for own in by_input]
+    return f"""
+
+
+def larger(value, *axes):
+    for axis in axes:
+        value = torch.cat([value, value.narrow(axis, 0, 1)], axis)
+    return value
+
+
+def export():
+    examples = ({", ".join(examples)},)
+    return torch.export.export(model, examples, dynamic_shapes=({", ".join(sizes)},))
+
+"""
 
 
 ARRAY_OF = """

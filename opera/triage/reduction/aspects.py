@@ -75,7 +75,8 @@ def _all(view: View) -> Iterator[Aspect]:
 
 def _form(view: View) -> Iterator[Aspect]:
     form = ModelForm.parse(view.form)
-    other = replace(form, inputs=InputForm.BAKED if form.inputs is InputForm.RUNTIME else InputForm.RUNTIME)
+    baked = form.inputs in (InputForm.RUNTIME, InputForm.SYMBOLIC)
+    other = replace(form, inputs=InputForm.BAKED if baked else InputForm.RUNTIME)
     yield Aspect((Property("form", WHOLE, "=", form.inputs.value),), (View(view.instance, str(other)),))
     opset = form.opset
     if opset is not None:

@@ -1,0 +1,85 @@
+"""Models whose inputs leave sizes open: which sizes, by ONNX' evaluator and by PyTorch, and what compilers make of them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from instances import counting, node, tensor, torch_call
+from real_campaigns import filled, run
+
+from opera.compilers.torch_format import open_shapes
+from opera.instance import Instance
+from opera.models.template import Invalid
+from opera.oracles.verdict import Verdict
+from opera.templates.onnx.model import OnnxTemplate
+from opera.templates.pytorch.model import PyTorchTemplate
+
+SQUARE = counting(2, 2)
+CONV = node("Conv", 11, {"kernel_shape": [3, 3]}, X=counting(1, 2, 5, 4), W=counting(6, 2, 3, 3))
+
+
+def sizes_of(instance: Instance) -> dict[str, list[int | str]]:
+    artefact = OnnxTemplate().build(instance, "key", 0).artefact("onnx", "symbolic")
+    model = onnx.load_model_from_string(artefact.data)
+    onnx.checker.check_model(model, full_check=True)
+    return {each.name: [size.dim_param or size.dim_value for size in each.type.tensor_type.shape.dim] for each in model.graph.input}
+
+
+@pytest.mark.parametrize(
+    ("instance", "expected"),
+    [
+        (node("Relu", 14, X=counting(1, 3)), {"X": [1, "size3"]}),
+        (node("MatMul", 13, A=counting(2, 3), B=counting(3, 4)), {"A": ["size2", "size3"], "B": ["size3", "size4"]}),
+        (node("Add", 14, A=counting(2, 3), B=counting(1, 3)), {"A": ["size2", "size3"], "B": [1, "size3"]}),
+        (node("Transpose", 13, {"perm": [1, 0]}, data=counting(2, 5)), {"data": ["size2", "size5"]}),
+        # the channels of X and W may grow together, but then W's two channels and X's are one size; the window is fixed by its attribute
+        (CONV, {"X": [1, "size2", "size5", "size4"], "W": ["size6", "size2", 3, 3]}),
+        # a constant of the shape has to divide the number of elements
+        (node("Reshape", 14, data=counting(2, 3), shape=tensor([2, -1], "int64")), {"data": [2, "size3"]}),
+    ],
+)
+def test_sizes_of_onnx_are_open_as_far_as_the_evaluator_takes_other_ones(instance: Instance, expected: dict[str, list[int | str]]) -> None:
+    assert sizes_of(instance) == expected
+
+
+def test_an_instance_without_a_free_size_is_named() -> None:
+    with pytest.raises(Invalid, match="no-free-size"):
+        sizes_of(node("Reshape", 14, data=counting(2, 3), shape=tensor([6], "int64")))
+
+
+@pytest.mark.parametrize(
+    ("instance", "expected"),
+    [
+        (torch_call("torch.add", counting(2, 3), counting(2, 3)), [[-1, -1], [-1, -1]]),
+        (torch_call("torch.matmul", counting(2, 3), counting(3, 4)), [[-1, -1], [-1, -1]]),
+        (torch_call("torch.relu", counting(1, 3)), [[1, -1]]),
+        # another size gives another number of results
+        (torch_call("torch.unbind", counting(4, 3), dim=0), [[4, -1]]),
+    ],
+)
+def test_sizes_of_pytorch_are_open_as_far_as_export_keeps_them(instance: Instance, expected: list[list[int]]) -> None:
+    model = PyTorchTemplate().build(instance, "key", 0)
+    program = torch.export.load(io.BytesIO(model.artefact("exported-program", "symbolic").data))
+    assert open_shapes(program) == expected
+    captured = model.captured("exported-program", model.artefact("exported-program", "symbolic").data)
+    assert captured is not None
+    for one, other in zip(captured[1] or (), model.reference().outputs, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_trace_has_no_open_sizes() -> None:
+    with pytest.raises(Invalid, match="no-free-size"):
+        PyTorchTemplate().build(torch_call("torch.relu", counting(2, 3)), "key", 0).artefact("torchscript", "symbolic")
+
+
+@pytest.mark.parametrize("compiler", ["openvino", "tvm", "onnxruntime"])
+def test_compilers_run_models_with_open_sizes(compiler: str, tmp_path: Path) -> None:
+    instances = [node("MatMul", 13, A=counting(2, 3), B=counting(3, 4)), node("Relu", 14, X=SQUARE)]
+    found = run(filled(tmp_path / "ws", instances), compiler, "onnx", ["onnx"], "--input-form", "symbolic")
+    assert {each.form for _, each in found.results} == {"symbolic"}
+    assert [each.verdict for _, each in found.results] == [Verdict.PASS, Verdict.PASS]
