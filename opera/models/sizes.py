@@ -18,7 +18,11 @@ Axis = tuple[int, int]
 """An input's place and one of its axes."""
 
 
-def free_axes(inputs: Sequence[Array], accepts: Callable[[Sequence[Array]], bool]) -> Mapping[Axis, int]:
+WEIGHTS = frozenset({"W", "w", "R", "weight", "weights"})
+"""Names of parameters that models hold as constants: nobody leaves the size of a kernel open."""
+
+
+def free_axes(inputs: Sequence[Array], accepts: Callable[[Sequence[Array]], bool], fixed: Collection[int] = ()) -> Mapping[Axis, int]:
     """The axes of *inputs* whose size may be left open, each with the size that it shares with others.
 
     Axes of equal size grow together, because most operators want them to be equal. Where the library does not take them so, the last
@@ -27,13 +31,15 @@ def free_axes(inputs: Sequence[Array], accepts: Callable[[Sequence[Array]], bool
     Args:
         inputs: The inputs.
         accepts: Whether the library takes these inputs in place of them.
+        fixed: Places of inputs that keep their sizes.
 
     Raises:
         Invalid: no axis is free.
     """
     found: dict[Axis, int] = {}
     for size in sorted({size for each in inputs for size in each.shape if size >= _LEAST}):
-        axes = [(place, axis) for place, each in enumerate(inputs) for axis, own in enumerate(each.shape) if own == size]
+        places = [(place, each) for place, each in enumerate(inputs) if place not in fixed]
+        axes = [(place, axis) for place, each in places for axis, own in enumerate(each.shape) if own == size]
         while axes and not accepts(larger(inputs, {*found, *axes})):
             axes.pop()
         found.update(dict.fromkeys(axes, size))

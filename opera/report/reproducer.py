@@ -453,7 +453,7 @@ _KNOWN = frozenset(
         "keras.utils.set_random_seed", "keras.ops.convert_to_numpy", "keras.tree.flatten", "tf.Module", "tf.constant", "tf.nest.flatten",
         "onnx.load_model_from_string", "onnx.parser.parse_model", "numpy_helper.from_array", "helper.make_graph", "helper.make_model",
         "helper.make_node", "helper.make_opsetid", "helper.make_tensor_value_info", "np.array", "np.frombuffer", "np.full", "np.ones",
-        "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ",
+        "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ", "torch.export.export", "torch.export.Dim.AUTO",
     ]
 )  # fmt: skip
 """The names that the model templates themselves write, in addition to data types."""

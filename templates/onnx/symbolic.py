@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Array, as_array, is_array
-from opera.models.sizes import free_axes
+from opera.models.sizes import WEIGHTS, free_axes
 from opera.models.template import Invalid
 
 onnx: Any = importlib.import_module("onnx")
@@ -44,7 +44,7 @@ def with_open_sizes(proto: Any, values: Mapping[str, Any], evaluate: Callable[[A
         except (Invalid, onnx.shape_inference.InferenceError):
             return False
 
-    axes = free_axes(own, accepts)
+    axes = free_axes(own, accepts, [place for place, name in enumerate(names) if name in WEIGHTS])
     shapes = {
         name: [f"size{axes[place, axis]}" if (place, axis) in axes else size for axis, size in enumerate(each.shape)]
         for place, (name, each) in enumerate(zip(names, own, strict=True))

@@ -185,7 +185,7 @@ def export_source(count: int, axes: Collection[tuple[int, int]]) -> str:
 
 def larger(value, *axes):
     for axis in axes:
-        value = torch.cat([value, value.narrow(axis, 0, 1)], axis)
+        value = torch.cat([value, torch.narrow(value, axis, 0, 1)], axis)
     return value
 
 

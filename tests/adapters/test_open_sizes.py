@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -13,14 +14,19 @@ from instances import counting, node, tensor, torch_call
 from real_campaigns import filled, run
 
 from opera.compilers.torch_format import open_shapes
-from opera.instance import Instance
+from opera.instance import Argument, Instance, Kind
 from opera.models.template import Invalid
 from opera.oracles.verdict import Verdict
+from opera.report.reproducer import foreign_names
 from opera.templates.onnx.model import OnnxTemplate
 from opera.templates.pytorch.model import PyTorchTemplate
 
 SQUARE = counting(2, 2)
 CONV = node("Conv", 11, {"kernel_shape": [3, 3]}, X=counting(1, 2, 5, 4), W=counting(6, 2, 3, 3))
+
+LINEAR = Instance(
+    "pytorch", "torch.nn.functional.linear", Kind.FUNCTION, call=(Argument("input", counting(2, 3)), Argument("weight", counting(4, 3)))
+)
 
 
 def sizes_of(instance: Instance) -> dict[str, list[int | str]]:
@@ -37,8 +43,8 @@ def sizes_of(instance: Instance) -> dict[str, list[int | str]]:
         (node("MatMul", 13, A=counting(2, 3), B=counting(3, 4)), {"A": ["size2", "size3"], "B": ["size3", "size4"]}),
         (node("Add", 14, A=counting(2, 3), B=counting(1, 3)), {"A": ["size2", "size3"], "B": [1, "size3"]}),
         (node("Transpose", 13, {"perm": [1, 0]}, data=counting(2, 5)), {"data": ["size2", "size5"]}),
-        # the channels of X and W may grow together, but then W's two channels and X's are one size; the window is fixed by its attribute
-        (CONV, {"X": [1, "size2", "size5", "size4"], "W": ["size6", "size2", 3, 3]}),
+        # no model leaves the sizes of weights open, and these fix the channels of X
+        (CONV, {"X": [1, 2, "size5", "size4"], "W": [6, 2, 3, 3]}),
         # a constant of the shape has to divide the number of elements
         (node("Reshape", 14, data=counting(2, 3), shape=tensor([2, -1], "int64")), {"data": [2, "size3"]}),
     ],
@@ -58,6 +64,7 @@ def test_an_instance_without_a_free_size_is_named() -> None:
         (torch_call("torch.add", counting(2, 3), counting(2, 3)), [[-1, -1], [-1, -1]]),
         (torch_call("torch.matmul", counting(2, 3), counting(3, 4)), [[-1, -1], [-1, -1]]),
         (torch_call("torch.relu", counting(1, 3)), [[1, -1]]),
+        (LINEAR, [[-1, 3], [4, 3]]),
         # another size gives another number of results
         (torch_call("torch.unbind", counting(4, 3), dim=0), [[4, -1]]),
     ],
@@ -70,6 +77,14 @@ def test_sizes_of_pytorch_are_open_as_far_as_export_keeps_them(instance: Instanc
     assert captured is not None
     for one, other in zip(captured[1] or (), model.reference().outputs, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_script_of_a_module_captures_it_with_other_sizes() -> None:
+    source = PyTorchTemplate().build(torch_call("torch.add", counting(2, 3), counting(2, 3)), "key", 0).source("symbolic")
+    assert foreign_names(source.text, "pytorch", source.imports) is None
+    space: dict[str, Any] = {"torch": torch, "np": np}
+    exec(source.text, space)
+    assert open_shapes(space["export"]()) == [[-1, -1], [-1, -1]]
 
 
 def test_a_trace_has_no_open_sizes() -> None:

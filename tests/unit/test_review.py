@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from reviewing import reviewed
@@ -143,6 +144,18 @@ def test_a_cast_is_excused_for_what_the_integer_type_cannot_hold() -> None:
     low = np.iinfo("int32").min
     assert reviewed("torch.Tensor.to", [values], to_int, [1, 0, 2**31 - 1, 0]) == "cast-out-of-range"
     assert reviewed("torch.Tensor.to", [values], to_int, [2, low, low, low]) is None
+
+
+def test_a_cast_to_four_bits_is_excused_in_the_same_way() -> None:
+    values = np.array([1, -1, 20, 3], "float32")
+
+    def to_four_bits(value: Any) -> Any:
+        return value.astype("int32").astype(ml_dtypes.uint4)
+
+    assert reviewed("ai.onnx.Cast", [values], to_four_bits, np.array([1, 0, 15, 3], ml_dtypes.uint4)) == "cast-out-of-range"
+    assert reviewed("ai.onnx.Cast", [values], to_four_bits, np.array([1, 15, 4, 2], ml_dtypes.uint4)) is None
+    whole = values.astype("int32")
+    assert reviewed("ai.onnx.Cast", [whole], to_four_bits, np.array([1, 0, 15, 3], ml_dtypes.uint4)) is None
 
 
 def test_uninitialised_memory_has_any_value_but_no_other_shape() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
-from opera.arrays import Array, as_array, is_array
+from opera.arrays import Array, as_array, dtype_name, is_array
 from opera.oracles.evidence import Evidence
 from opera.oracles.filters.rows import excuses, of_inputs
 
 _WIDTH = 8
+_NO_FRACTIONS = ("int", "uint", "bool", "string")
+"""How the names of dtypes begin whose numbers are whole, or none."""
 
 
 @excuses(
@@ -100,9 +103,9 @@ def shift_past_width(evidence: Evidence) -> Array:
 @of_inputs
 def unrepresentable(evidence: Evidence) -> Array:
     source, target = evidence.input, evidence.expected.dtype
-    if source is None or target.kind not in "iu" or source.dtype.kind in "iubOSU":
+    if source is None or not dtype_name(target).startswith(("int", "uint")) or dtype_name(source.dtype).startswith(_NO_FRACTIONS):
         return evidence.nowhere()
-    limits = np.iinfo(target)
+    limits = ml_dtypes.iinfo(target)
     with np.errstate(all="ignore"):
         wide = np.real(source).astype(np.float64)
         whole = np.trunc(wide)
