@@ -377,6 +377,21 @@ def test_a_real_bug_inside_of_a_network_is_named_and_becomes_a_script_and_a_test
     assert "MaxPool" in commands.run("show", finding["finding"], folder=tmp_path).stdout
 
 
+def test_an_operator_of_one_value_twice_is_named(tmp_path: Path) -> None:
+    """OpenVINO refuses `Where` whose condition is a branch, too; of three different inputs it is right."""
+    graph = helper.make_graph(
+        [helper.make_node("Where", ["c", "y", "c"], ["z"], name="suspect")],
+        "g",
+        [helper.make_tensor_value_info(name, TensorProto.BOOL, [4]) for name in ("c", "y")],
+        [helper.make_tensor_value_info("z", TensorProto.BOOL, [4])],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=10), tmp_path / "net.onnx")
+    done = commands.run("check", "net.onnx", "--compiler", "openvino", "--json", folder=tmp_path)
+    assert done.code == 1
+    (report,) = done.json["compilers"]
+    assert {number: each["state"] for number, each in report["nodes"].items()} == {"0": "crash"}
+
+
 def test_operators_that_fail_only_together_become_a_script_and_a_test(tmp_path: Path) -> None:
     """ONNX Runtime merges `x * (1 / z)` into a division, and forgets the name that an Identity took away."""
     nodes = [

@@ -120,6 +120,10 @@ class Surgeon:
             self._round()
             return {}
         if "node" in task:
+            given = [name for name in self._nodes[int(task["node"])].input if name]
+            if len(set(given)) < len(given):  # an operator of one value twice is another test than one of two values
+                model, inputs, outputs, names = self._piece([int(task["node"])], set(), bake=False)
+                return {"document": self._stored(recorder.graph_document(model, f"model.{self._path.stem}", inputs, outputs))}
             model, inputs, outputs, names = self._piece([int(task["node"])], None, bake=False)
             return {"document": self._stored(_without_values(recorder.node_document(model, inputs, outputs), model))}
         cut = None if task["cut"] is None else set(task["cut"])
