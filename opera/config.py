@@ -23,12 +23,10 @@ import pwd
 import re
 import stat
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from opera.atomic import replacing
 from opera.console import say
 from opera.errors import EnvironmentBroken, UserError
 from opera.trust import Trust
@@ -44,7 +42,6 @@ _ENV = "env."
 _RESERVED = re.compile(r"PYTHON.*|OPERA_.*|TMPDIR")
 """Variables that OPERA sets for its workers."""
 _MOST_BYTES = 2**20
-_VALUE = re.compile(r"""(\s*python\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*')""")
 
 
 @dataclass(frozen=True)
@@ -161,85 +158,24 @@ def _is_alone_in(group: int) -> bool:
 def load_config(start: Path | None = None) -> Config:
     """Reads the nearest `opera.toml`; raises UserError when it is malformed."""
     path = config_file(start)
-    return Config({}) if path is None else _parsed(path, _content(path))
+    return Config({}) if path is None else config_in(path, content_of(path))
 
 
-def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> None:
-    """Writes the interpreter of each (section, name) into the file *path*; None takes the entry out. All the rest stays as it is.
-
-    Raises:
-        UserError: the file is malformed, or the entry is written in a way that is not changed by machine.
-    """
-    data = _content(path) if path.exists() else b""
-    expected = dict(_parsed(path, data).values)
-    lines = data.decode("utf-8").splitlines(keepends=True)
-    for (section, name), python in entries.items():
-        lines = _edited(lines, section, name, python)
-        expected.pop((section, name, "python"), None)
-        if python is not None:
-            expected.update(_entries(path, section, name, {"python": python}))
-    after = "".join(lines).encode("utf-8")
-    try:
-        faithful = _parsed(path, after).values == expected
-    except UserError:
-        faithful = False
-    if not faithful:
-        raise UserError(f"{path} has a form that OPERA cannot edit; edit it by hand: {_by_hand(entries)}")
-    with replacing(path.resolve()) as file:
-        file.write(after)
-
-
-def _edited(lines: Sequence[str], section: str, name: str, python: str | None) -> list[str]:
-    """The lines of a file with one entry changed, added at the end, or without its two lines."""
-    header = next((index for index, line in enumerate(lines) if _header(line) == (section, name)), None)
-    if header is None:
-        if python is None:
-            return list(lines)
-        table = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
-        gap = ["\n"] if lines and not lines[-1].endswith("\n") else []
-        return [*lines, *gap, *(["\n"] if lines else []), f"[{section}.{table}]\n", f"python = {json.dumps(python)}\n"]
-    end = next((index for index in range(header + 1, len(lines)) if lines[index].lstrip().startswith("[")), len(lines))
-    value = next((index for index in range(header + 1, end) if _VALUE.match(lines[index])), None)
-    if value is None:
-        added = [] if python is None else [f"python = {json.dumps(python)}\n"]
-        return [*lines[: header + 1], *added, *lines[header + 1 :]]
-    if python is not None:
-        changed = _VALUE.sub(lambda match: match[1] + json.dumps(python), lines[value])
-        return [*lines[:value], changed, *lines[value + 1 :]]
-    others = any("=" in line for index, line in enumerate(lines[header + 1 : end], header + 1) if index != value)
-    return [line for index, line in enumerate(lines) if index != value and (others or index != header)]
-
-
-def _header(line: str) -> tuple[str, ...] | None:
-    """The parts of the name in a line such as `[compiler.tvm]  # mine`; None for any other line."""
-    try:
-        table: Any = parsed_toml(line.encode()) if line.lstrip().startswith("[") else None
-    except Malformed:
-        return None
-    parts: list[str] = []
-    while isinstance(table, dict) and table:
-        part, table = next(iter(cast("dict[str, object]", table).items()))
-        parts.append(part)
-    return tuple(parts) or None
-
-
-def _by_hand(entries: Mapping[tuple[str, str], str | None]) -> str:
-    return ", ".join(f'[{section}.{name}] python = "{python}"' for (section, name), python in entries.items())
-
-
-def _content(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
+    """The bytes of a file of settings; raises UserError when it cannot be read."""
     try:
         return read_file(path, _MOST_BYTES)
     except Malformed as error:
         raise UserError(f"{path} cannot be read: {error}") from error
 
 
-def _parsed(path: Path, data: bytes) -> Config:
+def config_in(path: Path, data: bytes) -> Config:
+    """The settings in *data*, the content of *path*; raises UserError when it is malformed."""
     try:
         document = parsed_toml(data)
     except Malformed as error:
         raise UserError(f"{path}: {error}") from error
-    return Config({key: value for section, name, table in _tables(path, document) for key, value in _entries(path, section, name, table)})
+    return Config({key: value for section, name, table in _tables(path, document) for key, value in entries_of(path, section, name, table)})
 
 
 def _tables(path: Path, document: Document) -> list[tuple[str, str, object]]:
@@ -251,7 +187,7 @@ def _tables(path: Path, document: Document) -> list[tuple[str, str, object]]:
     return [(section, name, table) for section, tables in document.items() for name, table in cast("dict[str, object]", tables).items()]
 
 
-def _entries(path: Path, section: str, name: str, table: object) -> list[tuple[tuple[str, str, str], Setting]]:
+def entries_of(path: Path, section: str, name: str, table: object) -> list[tuple[tuple[str, str, str], Setting]]:
     """The settings of one table, by section, name and key."""
     entries = cast("dict[str, object]", table) if isinstance(table, dict) else {}
     unknown = next((key for key in entries if key not in _KEYS[section]), None)

@@ -12,12 +12,13 @@ from opera.cli.doctor import entry_of
 from opera.cli.help import HeadedGroup
 from opera.cli.options import common
 from opera.compilers.registry import plugin
-from opera.config import FILE, Config, Setting, config_file, load_config, write_python
+from opera.config import FILE, Config, Setting, config_file, load_config
 from opera.console import doing, echo, print_json, print_table, say
 from opera.environments.checkup import Check, Checkup
 from opera.errors import Exit, UserError
 from opera.extensions.environments.build import EnvironmentFolder, create, home, place, record_of, remove
 from opera.extensions.environments.recipes import Recipe, known_names, recipe
+from opera.extensions.environments.settings_file import write_python
 from opera.workers.supervision import working_folder
 
 _WORKERS = 2

@@ -22,11 +22,12 @@ from fake.harness import marked
 from packaging.requirements import Requirement
 
 from opera.compilers.registry import plugins
-from opera.config import load_config, write_python
+from opera.config import load_config
 from opera.errors import EnvironmentBroken, UserError
 from opera.extensions.environments import build
 from opera.extensions.environments.build import EnvironmentFolder, create, remove
 from opera.extensions.environments.recipes import Recipe, known_names, recipe
+from opera.extensions.environments.settings_file import write_python
 
 PATIENCE = 60.0
 
