@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from opera.cli import command
 from opera.cli.options import Duration, Size, guarded
-from opera.config import load_config, write_python
+from opera.config import load_config
 from opera.corpus.selection import check_keyword, selector
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
@@ -172,14 +172,6 @@ def test_config_shows_them_with_their_origin_and_hides_what_may_be_a_secret(
     assert shown["compiler.tvm.env.HF_TOKEN"] == ("(hidden)", file)
     assert shown["compiler.tvm.python"] == (sys.executable, "default")
     assert "compiler.iree.path" not in shown
-
-
-def test_the_interpreter_is_written_next_to_other_keys_and_taken_out_alone(tmp_path: Path) -> None:
-    file = written(tmp_path, '[compiler.tvm]\npath = ["build"]  # mine\n') / "opera.toml"
-    write_python(file, {("compiler", "tvm"): "/env/bin/python"})
-    assert file.read_text() == '[compiler.tvm]\npython = "/env/bin/python"\npath = ["build"]  # mine\n'
-    write_python(file, {("compiler", "tvm"): None})
-    assert file.read_text() == '[compiler.tvm]\npath = ["build"]  # mine\n'
 
 
 @pytest.mark.parametrize(

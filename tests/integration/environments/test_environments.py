@@ -123,6 +123,15 @@ def test_a_file_that_is_not_there_is_made_and_one_with_other_permissions_keeps_t
     assert [path.name for path in tmp_path.iterdir()] == ["opera.toml"]
 
 
+def test_the_interpreter_is_written_next_to_other_keys_and_taken_out_alone(tmp_path: Path) -> None:
+    file = tmp_path / "opera.toml"
+    file.write_text('[compiler.tvm]\npath = ["build"]  # mine\n')
+    write_python(file, {("compiler", "tvm"): "/env/bin/python"})
+    assert file.read_text() == '[compiler.tvm]\npython = "/env/bin/python"\npath = ["build"]  # mine\n'
+    write_python(file, {("compiler", "tvm"): None})
+    assert file.read_text() == '[compiler.tvm]\npath = ["build"]  # mine\n'
+
+
 @pytest.mark.parametrize(
     "text",
     [
