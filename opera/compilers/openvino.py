@@ -14,7 +14,7 @@ from typing import Any
 from opera.arrays import Array, Outputs, Signature, dtype_name, pack, unpack
 from opera.compilers import litert_format, onnx_format, saved_model, watching
 from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
-from opera.compilers.torch_format import decomposed_by_compiler, open_shapes, operators_of
+from opera.compilers.torch_format import decomposed_by_compiler, operators_of
 from opera.oracles.verdict import Failure
 
 _TYPES = {
@@ -126,7 +126,8 @@ class OpenVinoAdapter(Adapter):
         names = list(captured.graph_signature.user_inputs)
         if len(names) == len(shapes):
             self._fed = dict(zip(names, subject.inputs.values(), strict=True))
-            shapes = [self._ov.PartialShape(each) for each in open_shapes(captured)]
+            programs: Any = importlib.import_module("opera.templates.pytorch.programs")
+            shapes = [self._ov.PartialShape(each) for each in programs.open_shapes(captured)]
         with decomposed_by_compiler(subject):
             try:
                 return self._ov.convert_model(captured, input=dict(zip(self._fed, shapes, strict=True)))

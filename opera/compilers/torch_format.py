@@ -40,13 +40,6 @@ def operators_of(subject: Subject) -> str:
     return "+".join(distinct) or "identity"
 
 
-def open_shapes(program: Any) -> list[list[int]]:
-    """The shapes of the inputs of an exported program, in order; -1 for a size that is left open."""
-    own = set(program.graph_signature.user_inputs)
-    values = [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in own]
-    return [[size if isinstance(size, int) else -1 for size in value.shape] for value in values]
-
-
 def _keeps_everything(node: Any) -> bool:
     """Whether a call computes nothing: a check of a tensor's dtype, or a conversion to the dtype that the tensor has."""
     name = str(node.target.__name__)

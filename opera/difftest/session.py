@@ -19,6 +19,7 @@ from opera.difftest.specs import compiler_spec, library_spec
 from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import encode_instance
+from opera.instance.libraries import facts_of
 from opera.models.forms import InputForm, ModelForm
 from opera.oracles import revisions
 from opera.oracles.verdict import Verdict
@@ -42,6 +43,11 @@ class SubjectSession:
         registered = plugin(settings.compiler)
         self.adapter = registered.load()
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
+        if InputForm.SYMBOLIC in settings.forms and (self.route.artefact is None or not facts_of(self.route.library).symbolic):
+            raise UserError(
+                f"--input-form symbolic is for instances of ONNX, and of PyTorch by routes that save a module; the route"
+                f" {self.route.name} of {settings.subject} has fixed sizes"
+            )
         if settings.opsets and (self.route.library, self.route.artefact) != ("onnx", "onnx"):
             raise UserError(
                 f"--opset is for instances of ONNX, but {settings.subject} takes instances of {self.route.library} by the route"

@@ -102,15 +102,15 @@ def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputFo
     for each in wanted:
         places = constant_inputs(instance, each)
         if each is InputForm.SYMBOLIC:
-            if facts_of(instance.library).symbolic and has_sizes(instance, places):
+            if facts_of(instance.library).symbolic and instance.kind.behaviour.has_one_operator and _has_sizes(instance, places):
                 found.setdefault((places, each), each)
         elif each is not InputForm.FOLDED or facts_of(instance.library).constants:
             found.setdefault((places, each if each is InputForm.FOLDED and places else None), each if places else InputForm.RUNTIME)
     return tuple(found.values())
 
 
-def has_sizes(instance: Instance, constants: Collection[int]) -> bool:
-    """Whether *instance* has an input of at least one dimension that is none of its *constants*."""
+def _has_sizes(instance: Instance, constants: Collection[int]) -> bool:
+    """Whether an input of *instance* has dimensions; inputs in the places *constants* do not count."""
     is_model = instance.kind in (Kind.NODE, Kind.GRAPH)
     arguments = [each for index, each in enumerate(instance.call) if not is_model or index not in constants]
     return any(isinstance(value, Tensor) and value.shape for each in arguments for value in walk(each.value))

@@ -27,7 +27,7 @@ from opera.templates.call_arguments import CallArguments, filled, member
 from opera.templates.onnx.agreement import computed, is_sound
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch.devices import shapes_elsewhere
-from opera.templates.pytorch.programs import captured_by, run_saved, saved
+from opera.templates.pytorch.programs import captured_by, open_shapes, run_saved, saved
 from opera.templates.pytorch.source import LaidOut, expected_source, export_source, imports_of_classes, module_source
 from opera.trust import SOURCE, Unfit, granted, is_foreign, load
 
@@ -270,7 +270,8 @@ class PyTorchModel:
                 {axis: torch.export.Dim.AUTO for axis in range(each.ndim) if (place, axis) in axes} for place, each in enumerate(arrays)
             )
             program = torch.export.export(self.module, tuple(others), dynamic_shapes={"tensors": sizes}, strict=False)
-            kept = {axis for axis in axes if _is_open(program, axis)}
+            shapes = open_shapes(program)
+            kept = {(place, axis) for place, axis in axes if place < len(shapes) and shapes[place][axis] < 0}
             if kept == set(axes):
                 return program, axes
             axes = kept
@@ -518,15 +519,6 @@ def to_numpy(tensor: Any) -> Array:
 def _has_no_array(tensor: Any) -> bool:
     """Whether PyTorch's own `numpy()` refuses *tensor*."""
     return str(tensor.dtype).removeprefix("torch.") in _VIEWS or tensor.requires_grad or tensor.is_conj() or tensor.is_neg()
-
-
-def _is_open(program: Any, axis: Axis) -> bool:
-    """Whether an exported program leaves the size of an input open along *axis*; PyTorch fixes one that its code compares with a number."""
-    own = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in set(program.graph_signature.user_inputs)]
-    place, dim = axis
-    if place >= len(own) or isinstance(size := own[place].meta["val"].shape[dim], int):
-        return False
-    return bool(size.node.expr.free_symbols)
 
 
 def from_numpy(array: Array, dtype: str) -> Any:

@@ -41,3 +41,15 @@ def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, list
         if kind in ("exported-program", "exported-program-decomposed"):
             return "torch.export", list(torch.export.load(io.BytesIO(data)).module()(*tensors))
     return None
+
+
+def open_shapes(program: Any) -> list[list[int]]:
+    """The shapes of the inputs of an exported program, in order; -1 for a size that is left open."""
+    own = set(program.graph_signature.user_inputs)
+    values = [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in own]
+    return [[-1 if _is_open(size) else int(size) for size in value.shape] for value in values]
+
+
+def _is_open(size: Any) -> bool:
+    """Whether a size is a symbol that PyTorch has not fixed, as it does where a module compares it with a number."""
+    return not isinstance(size, int) and bool(size.node.expr.free_symbols)

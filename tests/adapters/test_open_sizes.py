@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import onnx
 import pytest
@@ -13,13 +14,13 @@ import torch
 from instances import counting, node, tensor, torch_call
 from real_campaigns import filled, run
 
-from opera.compilers.torch_format import open_shapes
 from opera.instance import Argument, Instance, Kind
 from opera.models.template import Invalid
 from opera.oracles.verdict import Verdict
 from opera.report.reproducer import foreign_names
 from opera.templates.onnx.model import OnnxTemplate
 from opera.templates.pytorch.model import PyTorchTemplate
+from opera.templates.pytorch.programs import open_shapes
 
 SQUARE = counting(2, 2)
 CONV = node("Conv", 11, {"kernel_shape": [3, 3]}, X=counting(1, 2, 5, 4), W=counting(6, 2, 3, 3))
@@ -98,3 +99,11 @@ def test_compilers_run_models_with_open_sizes(compiler: str, tmp_path: Path) -> 
     found = run(filled(tmp_path / "ws", instances), compiler, "onnx", ["onnx"], "--input-form", "symbolic")
     assert {each.form for _, each in found.results} == {"symbolic"}
     assert [each.verdict for _, each in found.results] == [Verdict.PASS, Verdict.PASS]
+
+
+def test_a_route_with_fixed_sizes_is_refused(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "ws", [torch_call("torch.relu", SQUARE)])
+    command = ("run", "--compiler", "tvm", "--frontend", "pytorch", "--route", "fx", "--input-form", "symbolic")
+    done = commands.run(*command, "--workspace", str(folder), folder=tmp_path)
+    assert done.code == 2
+    assert "the route fx of tvm/pytorch has fixed sizes" in done.stderr
