@@ -3,7 +3,7 @@
     python benchmarks/bench_prioritise.py                         all strategies at 1,000, 10,000 and 100,000 instances
     python benchmarks/bench_prioritise.py opera --sizes 10000 100000
     python benchmarks/bench_prioritise.py --picture growth.png    draws the curve (needs matplotlib)
-    python benchmarks/bench_prioritise.py --workspace             cost of `opera prioritize` on a workspace: at first, and after 1% more
+    python benchmarks/bench_prioritise.py --workspace             seconds of `opera prioritize` on a workspace
 
 Each measurement has a process of its own, on one core. Corpora have one operator for 200 instances (`--operators` for another number),
 with 2 to 9 parameters: tensors of drawn shapes and dtypes, integers, booleans, strings, lists, None and mixed types.
@@ -43,22 +43,18 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
     parser.add_argument("--operators", type=int, default=0, help="number of operators; by default one for 200 instances")
     parser.add_argument("--limit", type=float, default=120.0, help="a strategy that took longer is not measured at larger sizes")
-    parser.add_argument("--workspace", action="store_true", help="measure ranking the instances of a workspace, before and after it grows")
+    parser.add_argument("--workspace", action="store_true", help="measure ranking the instances of a workspace")
     parser.add_argument("--picture", type=Path, help="write the growth curve to this file")
     arguments = parser.parse_args()
     names = arguments.strategies or MEASURED
     if arguments.strategies[:1] == ["_measure"]:
         name, size, operators = arguments.strategies[1], arguments.sizes[0], arguments.operators
-        print(json.dumps(grow(size, operators) if name == "_workspace" else measure(name, size, operators)))
+        print(json.dumps(stored(size, operators) if name == "_workspace" else measure(name, size, operators)))
         return
     if arguments.workspace:
         for size in arguments.sizes:
             found = _in_a_process("_workspace", size, arguments.operators)
-            print(
-                f"workspace of {size:>8,}: {found['first']:.2f} s; 1% more: {found['grown']:.2f} s, and {found['anew']:.2f} s where nothing"
-                f" is kept; the same again: {found['again']:.2f} s   [benchmarks/bench_prioritise.py --workspace --sizes {size}]",
-                flush=True,
-            )
+            print(f"workspace of {size:>8,}: {found:.2f} s   [benchmarks/bench_prioritise.py --workspace --sizes {size}]", flush=True)
         return
     curves: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
     for name in names:
@@ -95,30 +91,15 @@ def measure(name: str, size: int, operators: int) -> dict[str, float]:
     return found
 
 
-def grow(size: int, operators: int) -> dict[str, float]:
-    """Seconds to rank a workspace of 100/101 of *size* instances, and all once the others are there: with what is kept, without, again."""
-    instances = [each.instance for each in corpus(size, operators or max(1, size // 200))]
+def stored(size: int, operators: int) -> float:
+    """Seconds to rank a workspace of *size* instances."""
     route = choose_route(plugin("tvm").load(), "pytorch", None)
     with tempfile.TemporaryDirectory() as folder, open_workspace(Path(folder), write=True) as space:
         store = Corpus(space)
-
-        def seconds() -> tuple[float, list[str]]:
-            started = time.perf_counter()
-            ranking = rank(store, "tvm", route, "opera", 0)
-            return time.perf_counter() - started, store.ranked(ranking.id)
-
-        def add(part: list[Instance]) -> None:
-            store.add((each, Occurrence("bench", "drawn")) for each in part)
-
-        add(instances[: -max(1, size // 101)])
-        first, _ = seconds()
-        add(instances[-max(1, size // 101) :])
-        grown, order = seconds()
-        again, _ = seconds()
-        store.features_file("pytorch").unlink()
-        anew, other = seconds()
-        assert order == other
-    return {"first": first, "grown": grown, "again": again, "anew": anew}
+        store.add((each.instance, Occurrence("bench", "drawn")) for each in corpus(size, operators or max(1, size // 200)))
+        started = time.perf_counter()
+        rank(store, "tvm", route, "opera", 0)
+        return time.perf_counter() - started
 
 
 def corpus(size: int, operators: int) -> list[Candidate]:

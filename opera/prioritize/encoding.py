@@ -55,22 +55,11 @@ class Encoded:
 
 
 class Encoder:
-    """Numbers keys and classes as they come; rows can be added at any time.
+    """Numbers keys and classes as they come; rows can be added at any time."""
 
-    Args:
-        columns: As `state` gave them.
-        codes: The same.
-    """
-
-    def __init__(self, columns: Sequence[tuple[str, Sequence[str]]] = (), codes: Codes | None = None) -> None:
-        self._columns: dict[str, tuple[int, dict[str, int]]] = {
-            key: (column, {name: code for code, name in enumerate(classes, _FIRST)}) for column, (key, classes) in enumerate(columns)
-        }
-        self._codes: Codes = np.ones((0, 0), np.int32) if codes is None else codes
-
-    def state(self) -> tuple[list[tuple[str, list[str]]], Codes]:
-        """Keys in the order of their columns, each with its classes, and all codes: another encoder goes on from there."""
-        return [(key, list(classes)) for key, (_, classes) in self._columns.items()], self._codes
+    def __init__(self) -> None:
+        self._columns: dict[str, tuple[int, dict[str, int]]] = {}
+        self._codes: Codes = np.ones((0, 0), np.int32)
 
     def add(self, rows: Iterable[Iterable[Features]]) -> None:
         """Adds rows below those there are. A key that occurs twice in a row keeps its last class.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,15 +67,10 @@ class OperaAdaptiveStrategy(OperaStrategy):
 
 
 class Ranker:
-    """A corpus that is read once and can be ranked many times, under other seeds or when it has grown.
+    """A corpus that is read once and can be ranked many times, under other seeds or when it has grown."""
 
-    Args:
-        candidates: What is to be ranked.
-        known: What was read before of further candidates, by library and API.
-    """
-
-    def __init__(self, candidates: Sequence[Candidate], known: Mapping[tuple[str, str], OperatorFeatures] | None = None) -> None:
-        self._operators: dict[tuple[str, str], OperatorFeatures] = dict(known or {})
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self._operators: dict[tuple[str, str], OperatorFeatures] = {}
         self._vocabulary = Vocabulary()
         self.add(candidates)
 
@@ -95,12 +90,12 @@ class Ranker:
     @property
     def operators(self) -> list[OperatorFeatures]:
         """In the order of library and API."""
-        return [self._operators[key] for key in sorted(self._operators)]
+        return [self._operators[key] for key in self.keys]
 
     @property
-    def known(self) -> Mapping[tuple[str, str], OperatorFeatures]:
-        """The features of each operator, by library and API."""
-        return self._operators
+    def keys(self) -> list[tuple[str, str]]:
+        """Library and API of each of `operators`."""
+        return sorted(self._operators)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -156,7 +151,7 @@ class OperaSession:
         self._places[self._order] = np.arange(len(ids))
         self._starts = np.cumsum([0, *(len(operator.ids) for operator in operators)])
         self._most_pairs = max(_FEWEST_PAIRS, min(_MOST_PAIRS, _PAIR_ENTRIES // max(1, len(ids))))
-        history = context.history.about(ranker.known.keys())
+        history = context.history.about(ranker.keys)
         failures = history.failures()
         self._boosts = {int(self._places[at]): failures[name] for at, name in enumerate(ids) if name in failures}
         self._familiarity = Familiarity(follow=len(ids) <= _FOLLOWED)
@@ -176,7 +171,7 @@ class OperaSession:
         self._families = list(of_family)
         self._numbers = {family: number for number, family in enumerate(self._families)}
         groups = list(of_family.values())
-        keys = sorted(ranker.known)
+        keys = ranker.keys
         self._earlier = [history.mean([keys[index] for index in group]) for group in groups]
         self._merged = Merged(groups, self._queue, self._priority, self._turn, best=self._best)
 

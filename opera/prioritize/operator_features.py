@@ -104,38 +104,16 @@ _ANY: Features = (("", "operator"),)
 """A feature of every instance: the first instance of an operator is always new."""
 
 
-@dataclass(frozen=True)
-class Read:
-    """The features of an operator, in the form for storage.
-
-    Attributes:
-        ids: Ids of its instances, by row.
-        outlines: What their signatures are made of: instances without values.
-        outline_of: By row, the index of its outline.
-        columns: Keys in the order of their columns, each with its classes in the order of their codes.
-        codes: By row and column.
-    """
-
-    ids: Sequence[str]
-    outlines: Sequence[Instance]
-    outline_of: Sequence[int]
-    columns: Sequence[tuple[str, Sequence[str]]]
-    codes: Codes
-
-
 class OperatorFeatures:
     """The instances of one operator, by their ids; features are read when they are asked for, and only once."""
 
-    def __init__(self, read: Read | None = None) -> None:
+    def __init__(self) -> None:
         self._unread: list[Candidate] = []
-        self._rows: list[str] = [] if read is None else list(read.ids)
-        self._encoder = Encoder() if read is None else Encoder(read.columns, read.codes)
+        self._rows: list[str] = []
+        self._encoder = Encoder()
         self._outlines: dict[Hashable, tuple[int, Instance]] = {}
         self._outline_of: dict[str, int] = {}
-        if read is not None:
-            self._outlines = {_outline_key(each): (number, each) for number, each in enumerate(read.outlines)}
-            self._outline_of = dict(zip(read.ids, read.outline_of, strict=True))
-        self.ids = sorted(self._rows)
+        self.ids: list[str] = []
         """The ids of the instances, sorted."""
         self._table: tuple[int, FeatureTable, list[list[int]]] | None = None
         self._recency: npt.NDArray[np.float64] = np.ones(0)
@@ -210,13 +188,6 @@ class OperatorFeatures:
     def weigh(self) -> None:
         """Finds out what decides its turns; after this, `family` and `weight` cost nothing."""
         _ = self.family, self.weight
-
-    def read(self) -> Read:
-        """The features of all instances; reads the missing ones first."""
-        self._read_all()
-        columns, codes = self._encoder.state()
-        outlines = [outline for _, outline in self._outlines.values()]
-        return Read(self._rows, outlines, [self._outline_of[each] for each in self._rows], columns, codes)
 
     def table(self, vocabulary: Vocabulary, most_pairs: int) -> tuple[FeatureTable, list[list[int]]]:
         """The features of the distinct rows, and the positions in `ids` that have each."""

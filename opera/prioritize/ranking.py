@@ -10,9 +10,8 @@ from opera.compilers.adapter import Route
 from opera.console import plural
 from opera.errors import NothingSelected, UserError
 from opera.prioritize import equipped_counts, get_strategy
-from opera.prioritize.feature_coverage import OperaSession, OperaStrategy, Ranker, Reasons, uncollected
+from opera.prioritize.feature_coverage import OperaSession, Ranker, Reasons
 from opera.prioritize.history import History, record
-from opera.prioritize.kept_features import keep, load
 from opera.prioritize.strategy import Candidate, Context, Observation
 from opera.store import Campaigns, Corpus, Workspace
 from opera.store.corpus import Ranking
@@ -63,25 +62,6 @@ def _nothing(corpus: Corpus, library: str) -> NothingSelected:
     return NothingSelected(f"the workspace has {what}; record calls that it accepts, e.g. `opera extract --lib {library}`")
 
 
-def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str, float]]:
-    """Ids and scores as the default strategy ranks them. Instances that an earlier ranking has read are not read again."""
-    runnable = corpus.runnable(library)
-    if not runnable:
-        raise _nothing(corpus, library)
-    by_api: dict[str, set[str]] = {}
-    for key, api in runnable.items():
-        by_api.setdefault(api, set()).add(key)
-    file = corpus.features_file(library)
-    known = {key: read for key, read in load(file).items() if by_api.get(key[1], set()).issuperset(read.ids)}
-    unread = runnable.keys() - {name for read in known.values() for name in read.ids}
-    with uncollected():
-        ranker = Ranker([Candidate(key, instance) for key, instance in corpus.readable(sorted(unread))], known)
-        order = [(each.id, each.score) for each in ranker.rank(context)]
-    if unread:
-        keep(file, ranker.known)
-    return order
-
-
 def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, history: History | None = None) -> Ranking:
     """Ranks all instances of *route*'s library that did not raise in their own test, and keeps the ranking.
 
@@ -92,10 +72,7 @@ def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, 
     chosen = get_strategy(strategy)
     started = time.perf_counter()
     context = Context(equipped_counts(compiler, route.frontend), seed, history or History())
-    if isinstance(chosen, OperaStrategy):
-        order = _rank_read(corpus, route.library, context)
-    else:
-        order = [(each.id, each.score) for each in chosen.rank(candidates(corpus, route), context)]
+    order = [(each.id, each.score) for each in chosen.rank(candidates(corpus, route), context)]
     seconds = time.perf_counter() - started
     number = corpus.add_ranking(route.frontend, compiler, strategy, seed, seconds, order)
     return Ranking(number, route.frontend, compiler, strategy, seed, seconds)

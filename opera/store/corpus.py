@@ -7,7 +7,6 @@ import json
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from opera.console import say
@@ -171,10 +170,6 @@ class Corpus:
     def runnable(self, library: str) -> dict[str, str]:
         """The instances of *library* that did not raise in their own test, each with its API, in the order of the hashes."""
         return dict(self._database.execute(f"SELECT id, api {_RUNNABLE} ORDER BY id", {"library": library}))
-
-    def features_file(self, library: str) -> Path:
-        """The file with the features of *library*'s instances; it can be deleted at any time."""
-        return self._workspace.cache / f"features-{library}"
 
     def get(self, key: str) -> Instance:
         """The instance of that hash; raises KeyError."""

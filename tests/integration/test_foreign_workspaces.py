@@ -22,7 +22,6 @@ from opera.corpus.files import Problem
 from opera.corpus.readers import ImportOrigin
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Tensor, digest
-from opera.prioritize import kept_features
 from opera.run import campaign as leftovers
 from opera.store import Campaigns, Corpus, Workspace, queries, signing
 from opera.store.combine import Combined, combine
@@ -198,19 +197,6 @@ def test_the_key_is_this_users_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert not signing.is_signed(first, "a"), "a key that others could read signs nothing"
     monkeypatch.undo()
     signing._key.cache_clear()
-
-
-def test_features_that_another_user_kept_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "features"
-    kept_features.keep(file, {})
-    (path, data) = (file, bytearray(file.read_bytes()))
-    assert kept_features.load(path) == {}
-    data[0] ^= 1
-    file.write_bytes(bytes(data))
-    opened: list[bytes] = []
-    monkeypatch.setattr(kept_features.json, "loads", lambda text: opened.append(text))
-    assert kept_features.load(file) == {}
-    assert not opened
 
 
 def test_a_link_in_the_place_of_a_folder_that_is_emptied_is_refused(ours: Workspace, tmp_path: Path) -> None:

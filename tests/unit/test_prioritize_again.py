@@ -1,16 +1,14 @@
-"""A workspace that is ranked again: what was read of its instances is kept, and changes no ranking."""
+"""A workspace that is ranked again, also when its corpus has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from fake.corpora import Run, fill, runner, tensor, torch_call
 
 from opera.compilers.registry import choose_route, plugin
-from opera.instance import Instance
-from opera.prioritize import kept_features
 from opera.prioritize.ranking import campaign_strategy, current_order
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -42,74 +40,13 @@ def ranked(run: Run, folder: str, *options: str) -> list[tuple[str, str, float]]
         return corpus.placed(ranking.id)
 
 
-def features(folder: str) -> Path:
-    return Path(folder) / "cache" / "features-pytorch"
-
-
-def read_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Will have the instances that are read from a workspace from now on."""
-    found: list[str] = []
-    get = Corpus.get
-
-    def note(self: Corpus, key: str) -> Instance:
-        found.append(key)
-        return get(self, key)
-
-    monkeypatch.setattr(Corpus, "get", note)
-    return found
-
-
 @pytest.mark.parametrize("options", [(), ("--seed", "5")])
-def test_a_workspace_that_grew_is_ranked_as_a_new_one_and_only_what_is_new_is_read(
-    run: Run, monkeypatch: pytest.MonkeyPatch, options: Sequence[str]
-) -> None:
+def test_a_workspace_that_grew_is_ranked_as_a_new_one(run: Run, options: Sequence[str]) -> None:
     fill("grown", *FIRST)
     ranked(run, "grown", *options)
     fill("grown", *LATER)
     fill("new", *FIRST, *LATER)
-    expected = ranked(run, "new", *options)
-    read = read_of(monkeypatch)
-    assert ranked(run, "grown", *options) == expected
-    assert len(read) == len(LATER)
-    read.clear()
-    assert ranked(run, "grown", *options) == expected
-    assert read == []
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-20])
-
-
-def flip(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def replace_by_text(path: Path) -> None:
-    path.write_text("no features at all, but long enough to have a head")
-
-
-@pytest.mark.parametrize("damage", [cut, flip, empty, replace_by_text, Path.unlink])
-def test_what_is_kept_can_be_damaged_or_deleted(run: Run, damage: Callable[[Path], None]) -> None:
-    fill("ws", *CORPUS)
-    expected = ranked(run, "ws")
-    damage(features("ws"))
-    assert ranked(run, "ws") == expected
-    assert features("ws").stat().st_size > 1000
-
-
-def test_what_another_version_has_read_is_read_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill("ws", *CORPUS)
-    expected = ranked(run, "ws")
-    monkeypatch.setattr(kept_features, "_version", lambda: "another")
-    read = read_of(monkeypatch)
-    assert ranked(run, "ws") == expected
-    assert len(read) == len(CORPUS)
+    assert ranked(run, "grown", *options) == ranked(run, "new", *options)
 
 
 def test_what_left_the_corpus_is_not_ranked(run: Run) -> None:

@@ -137,7 +137,6 @@ PARSERS: dict[str, str] = {
     "models.torch_tables.fill": MODEL,
     "plugins._uninstalled": OF_OPERA,
     "prioritize.familiarity.equipped_counts": OF_OPERA,
-    "prioritize.kept_features.load": SIGNED,
     "prioritize.schemas._facts": OF_OPERA,
     "report.reproducer.original": CHECKED,
     "report.reproducer._is_plain": OF_OPERA,

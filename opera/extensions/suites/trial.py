@@ -90,8 +90,8 @@ def try_out(
 ) -> Tried:
     """Runs *tests* in the compiler's environment, in parallel: alone, then in a likeness of *project*, below its conftest.
 
-    A test whose outcome depends on the tolerance gets that of OPERA. A known failure runs twice, with memory filled in two ways: if its
-    values differ, its mark is not strict.
+    A test whose outcome depends on the tolerance gets that of OPERA. A known failure runs twice, the second time with other bytes in fresh
+    memory and after other tests, because a compiler's pool keeps what they left: if its values differ, its mark is not strict.
 
     Raises:
         EnvironmentBroken: nothing can be run here, or tests were lost: of these nothing is known.
@@ -126,7 +126,7 @@ def _alone(tests: Sequence[SuiteTest], runner: _Runner) -> tuple[list[SuiteTest]
         else:
             left_out[each.name] = why
     differing = [each for each in kept if each.failure is not None and _GOT.search(ran[each.name].message) is not None]
-    again = runner.run(differing, _PERTURBED[1])
+    again = runner.run(differing[::-1], _PERTURBED[1])
     steady = {each.name for each in kept if each.name not in again or again[each.name].value == ran[each.name].value}
     return [each if each.name in steady else replace(each, strict=False) for each in kept], left_out
 

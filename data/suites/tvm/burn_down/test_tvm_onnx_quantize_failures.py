@@ -31,10 +31,10 @@ def test_quantizelinear_21e8bf38(check_onnx):
     results = [tensor("out0", TensorProto.INT2, [2])]
     constants = [
         numpy_helper.from_array(np.array([2.0, 1.0], np.float32), "y_scale"),
-        numpy_helper.from_array(np.array([-1.0, 1.0], ml_dtypes.int2), "y_zero_point"),
+        numpy_helper.from_array(np.array([0.0, 1.0], ml_dtypes.int2), "y_zero_point"),
     ]
     graph = helper.make_graph([node], "single_operator", entries, results, constants)
     model = helper.make_model(graph, opset_imports=[opset("", 25)], ir_version=13)
     inputs = {"x": np.array([1.0, 2.0], np.float32)}
-    expected = [np.array([-1.0, 1.0], ml_dtypes.int2)]
+    expected = [np.array([0.0, 1.0], ml_dtypes.int2)]
     check_onnx(model, inputs, expected)

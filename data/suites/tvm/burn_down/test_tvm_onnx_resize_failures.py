@@ -36,22 +36,41 @@ def test_resize_3eab267d(check_onnx):
 
 @pytest.mark.xfail(
     strict=True,
+    raises=IndexError,
+    reason="90fce2bc: IndexError: index 2 is out of bounds for axis 0 with size 2",
+)
+def test_resize_90fce2bc(check_onnx):
+    # finding 90fce2bccc80e28c
+    # IndexError: index 2 is out of bounds for axis 0 with size 2
+    node = helper.make_node("Resize", ["X", "", "scales"], ["out0"], axes=[0, 1])
+    entries = [tensor("X", TensorProto.FLOAT, [1, 1, 2])]
+    results = [tensor("out0", TensorProto.FLOAT, ["unk__0", "unk__1", "unk__2"])]
+    constants = [numpy_helper.from_array(np.array([1.0, 2.0], np.float32), "scales")]
+    graph = helper.make_graph([node], "single_operator", entries, results, constants)
+    model = helper.make_model(graph, opset_imports=[opset("", 19)], ir_version=10)
+    inputs = {"X": np.array([[[1.0, 2.0]]], np.float32)}
+    expected = [np.array([[[1.0, 2.0], [1.0, 2.0]]], np.float32)]
+    check_onnx(model, inputs, expected)
+
+
+@pytest.mark.xfail(
+    strict=True,
     raises=AssertionError,
-    reason="d1eb3163: values: expected 1.3148157596588135, got 1.5; fails with: values of X "
-    "differ, mode=cubic, scales has a fraction",
+    reason="d1eb3163: values: expected 1.673610806465149, got 1.7734375; fails with: values of X "
+    "differ, antialias!=0",
 )
 def test_resize_d1eb3163(check_onnx):
     # finding d1eb31636fde9a9e
-    # values: expected 1.3148157596588135, got 1.5
-    # fails with: values of X differ, mode=cubic, scales has a fraction
-    node = helper.make_node("Resize", ["X", "", "scales"], ["out0"], mode="cubic")
-    entries = [tensor("X", TensorProto.FLOAT, [1, 1, 1, 2])]
+    # values: expected 1.673610806465149, got 1.7734375
+    # fails with: values of X differ, antialias!=0
+    node = helper.make_node("Resize", ["X", "", "", "sizes"], ["out0"], antialias=1, mode="cubic")
+    entries = [tensor("X", TensorProto.FLOAT, [1, 1, 1, 3])]
     results = [tensor("out0", TensorProto.FLOAT, ["unk__0", "unk__1", "unk__2", "unk__3"])]
-    constants = [numpy_helper.from_array(np.array([1.0, 1.0, 1.0, 0.6], np.float32), "scales")]
+    constants = [numpy_helper.from_array(np.array([1, 1, 1, 2], np.int64), "sizes")]
     graph = helper.make_graph([node], "single_operator", entries, results, constants)
     model = helper.make_model(graph, opset_imports=[opset("", 19)], ir_version=10)
-    inputs = {"X": np.array([[[[1.0, 2.0]]]], np.float32)}
-    expected = [np.array([[[[1.3148158]]]], np.float32)]
+    inputs = {"X": np.array([[[[1.0, 1.0, 2.0]]]], np.float32)}
+    expected = [np.array([[[[0.93055594, 1.6736108]]]], np.float32)]
     check_onnx(model, inputs, expected)
 
 

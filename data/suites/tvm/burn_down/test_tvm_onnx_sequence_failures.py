@@ -28,8 +28,8 @@ single_operator (optional(seq(int32[4])) input) => (seq(int32[4]) out0) {
    out0 = OptionalGetElement (input)
 }
 """)
-    inputs = {"input": []}
-    expected = [[]]
+    inputs = {"input": [np.array([0, 1], np.int32)]}
+    expected = [[np.array([0, 1], np.int32)]]
     check_onnx(model, inputs, expected)
 
 
@@ -73,45 +73,4 @@ single_operator (optional(int32) input) => (bool out0) {
 """)
     inputs = {"input": None}
     expected = [np.array(False, np.bool)]
-    check_onnx(model, inputs, expected)
-
-
-@pytest.mark.xfail(
-    strict=True,
-    raises=TypeError,
-    reason="77354f01: TypeError: only 0-dimensional arrays can be converted to Python scalars",
-)
-def test_sequenceinsert_77354f01(check_onnx):
-    # finding 77354f01615363e0
-    # TypeError: only 0-dimensional arrays can be converted to Python scalars
-    model = onnx.parser.parse_model("""
-<ir_version: 10, opset_import: ["" : 11]>
-single_operator (seq(int64[]) input_sequence) => (seq(int64[]) out0)
-   <int64[2] tensor = {0,1}, int64[2] position = {0,2}> {
-   out0 = SequenceInsert (input_sequence, tensor, position)
-}
-""")
-    inputs = {"input_sequence": []}
-    expected = [[np.array([0, 1], np.int64)]]
-    check_onnx(model, inputs, expected)
-
-
-@pytest.mark.xfail(
-    strict=True,
-    raises=TypeError,
-    reason="94bdd843: TypeError: object of type 'Var' has no len(); fails with: any call",
-)
-def test_sequenceinsert_94bdd843(check_onnx):
-    # finding 94bdd843969dd69c
-    # TypeError: object of type 'Var' has no len()
-    # fails with: any call
-    model = onnx.parser.parse_model("""
-<ir_version: 10, opset_import: ["" : 11]>
-single_operator (seq(int64[]) input_sequence) => (seq(int64[]) out0)
-   <int64[2] tensor = {0,1}> {
-   out0 = SequenceInsert (input_sequence, tensor)
-}
-""")
-    inputs = {"input_sequence": []}
-    expected = [[np.array([0, 1], np.int64)]]
     check_onnx(model, inputs, expected)

@@ -11,19 +11,6 @@ opset = onnx.helper.make_opsetid
 TensorProto = onnx.TensorProto
 
 
-def test_lppool_81d2701b(check_onnx, data):
-    node = helper.make_node(
-        "LpPool", ["X"], ["out0"], dilations=[2, 2], kernel_shape=[2, 2], p=2, strides=[1, 1]
-    )
-    entries = [tensor("X", TensorProto.FLOAT, [1, 1, 4, 4])]
-    results = [tensor("out0", TensorProto.FLOAT, [1, 1, 2, 2])]
-    graph = helper.make_graph([node], "single_operator", entries, results)
-    model = helper.make_model(graph, opset_imports=[opset("", 22)], ir_version=10)
-    inputs = {"X": data["array0"]}
-    expected = [np.array([[[[14.56022, 16.248077], [21.633308, 23.49468]]]], np.float32)]
-    check_onnx(model, inputs, expected)
-
-
 def test_maxpool_b4bd462d(check_onnx):
     node = helper.make_node(
         "MaxPool", ["X"], ["out0"], ceil_mode=1, kernel_shape=[1, 1], strides=[2, 2]
