@@ -62,8 +62,10 @@ def _shortened(array: Array) -> Array:
 
 
 def is_uniform(array: Array) -> bool:
-    """Whether *array* is better written as one number and a shape."""
-    return array.size >= _UNIFORM_ELEMENTS and dtype_name(array.dtype) != "string" and len(np.unique(array)) == 1
+    """Whether *array* is better written as one number and a shape: all elements are the same bits, since 0 equals -0."""
+    if array.size < _UNIFORM_ELEMENTS or dtype_name(array.dtype) == "string":
+        return False
+    return array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size
 
 
 def _uniform(array: Array, dtype: str) -> str:

@@ -23,7 +23,6 @@ SECTIONS = {
     "Results": {
         "show": ("opera.cli.show", "Show a finding, a test or an instance in full."),
         "reproduce": ("opera.cli.reproduce", "Write a stand-alone script for a finding, and run it."),
-        "issue": ("opera.cli.issue", "Write an issue about a finding, in the form of its project."),
         "matrix": ("opera.cli.matrix", "Print every operator's worst verdict on each subject."),
         "ls": ("opera.cli.ls", "List the sources, operators and campaigns of the workspace."),
         "top": ("opera.cli.top", "Watch a running campaign, or see the cost of a finished one."),

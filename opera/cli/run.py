@@ -43,6 +43,7 @@ _FORMS = {
     "both": (InputForm.RUNTIME, InputForm.BAKED),
     "folded": (InputForm.FOLDED,),
     "symbolic": (InputForm.SYMBOLIC,),
+    "written": (InputForm.WRITTEN,),
 }
 _subject = heading("What to test")
 _tests = heading("Which tests, in which order")
@@ -65,8 +66,8 @@ _output = heading("Output")
     type=click.Choice(list(_FORMS)),
     default="both",
     show_default=True,
-    help="How to give inputs: at run time, shape-like ones as constants in the model (baked), both, all but the first as constants, or "
-    "shape-like ones as constants and other sizes open (symbolic).",
+    help="How to give inputs: at run time, shape-like ones as constants in the model (baked), both, all but the first as constants, "
+    "shape-like ones as constants and other sizes open (symbolic), or at run time with writes after the call (written).",
 )
 @_subject(
     "--opset",

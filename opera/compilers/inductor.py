@@ -54,7 +54,7 @@ class InductorAdapter(Adapter):
         return {"torch": str(self._torch.__version__), "cxx": compiler, "backend": _BACKEND}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
-        return self._compiled(subject.module.module)
+        return self._compiled(subject.module.part)
 
     def _compiled(self, module: Any) -> Any:
         self._torch._dynamo.reset()
@@ -77,7 +77,7 @@ class InductorAdapter(Adapter):
 
         self._torch.manual_seed(1)
         with self._torch.no_grad():
-            return [to_numpy(item.to("cpu")) for item in compiled(*self._inputs(subject))]
+            return [to_numpy(item.to("cpu")) for item in subject.module.outcome(compiled, self._inputs(subject))]
 
     def _inputs(self, subject: Subject) -> list[Any]:
         return [tensor.to(self.target) for tensor in subject.module.fresh_tensors()]
@@ -134,10 +134,10 @@ class InductorCudaAdapter(InductorAdapter):
 
         expected = [to_numpy(item) for item in subject.module.run_once()]
         try:
-            module = copy.deepcopy(subject.module.module).to(self.target)
+            module = copy.deepcopy(subject.module.part).to(self.target)
             self._torch.manual_seed(1)
             with self._torch.no_grad():
-                actual = [to_numpy(item.to("cpu")) for item in module(*self._inputs(subject))]
+                actual = [to_numpy(item.to("cpu")) for item in subject.module.outcome(module, self._inputs(subject))]
         except Exception as error:
             raise OtherOnTheGpu(str(error)) from error
         if (reason := disagreement(expected, [actual])) is not None:

@@ -57,6 +57,9 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
             failure, at any stage.
     """
     operator = test.api.rsplit(".", 1)[-1]
+    if isinstance(event, Lost) and event.stage == Stage.COMPARE.value and event.cause in _ENDS:  # the comparison is OPERA's own work
+        detail: Detail = {"lost": {"cause": event.cause, "detail": event.detail}, "log": event.log}
+        return Judgement(Verdict.UNDEFINED, Stage.COMPARE, HARNESS_ERROR, None, detail, event.seconds)
     if isinstance(event, Lost):
         return _lost(event, operator, suspect)
     if isinstance(event, Raised):
@@ -68,7 +71,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         return Judgement(Verdict.INVALID, None, answer.reason, None, {"failure": answer.failure}, event.seconds)
     assert isinstance(answer, Compared)
     difference = answer.difference
-    detail: Detail = {} if answer.kept is None else {"kept": answer.kept}
+    detail = {} if answer.kept is None else {"kept": answer.kept}
     if difference is None:
         if undefined is not None:
             return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, None, detail, event.seconds)

@@ -40,6 +40,7 @@ from opera.difftest.messages import (
 from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
+from opera.models.forms import document_in
 from opera.oracles.verdict import LevelFacts, Stage, Verdict
 from opera.workers.pool_protocol import Role
 from opera.workers.process import Done, Lost, Raised
@@ -165,7 +166,7 @@ class DiffTest:
     def ask(self, state: TestState) -> Ask:
         """The request for the next step of the test, and the worker that gets it."""
         test = state.test
-        what = self.document(test.instance), test.instance, test.seed
+        what = document_in(self.document(test.instance), test.form), test.instance, test.seed
         if state.phase is Phase.MODEL:
             again = state.reference is None or state.remade > 0
             return Ask(state.worker, Materialise(*what, self.kind, str(test.form), again))

@@ -43,11 +43,14 @@ class SubjectSession:
         registered = plugin(settings.compiler)
         self.adapter = registered.load()
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
-        if InputForm.SYMBOLIC in settings.forms and (self.route.artefact is None or not facts_of(self.route.library).symbolic):
+        known = facts_of(self.route.library).forms
+        if InputForm.SYMBOLIC in settings.forms and (self.route.artefact is None or "symbolic" not in known):
             raise UserError(
                 f"--input-form symbolic is for instances of ONNX, and of PyTorch by routes that save a module; the route"
                 f" {self.route.name} of {settings.subject} has fixed sizes"
             )
+        if InputForm.WRITTEN in settings.forms and "written" not in known:
+            raise UserError(f"--input-form written is for instances of PyTorch: a model of {self.route.library} writes to nothing")
         if settings.opsets and (self.route.library, self.route.artefact) != ("onnx", "onnx"):
             raise UserError(
                 f"--opset is for instances of ONNX, but {settings.subject} takes instances of {self.route.library} by the route"

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from opera.compilers.adapter import Route
-from opera.models.forms import ModelForm
+from opera.models.forms import WRITTEN, InputForm, ModelForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class Identity:
     policy: Mapping[str, Any]
     review: int
 
-    def reference_key(self, instance: str, seed: int) -> str:
+    def reference_key(self, instance: str, seed: int, form: ModelForm) -> str:
         """The key of the inputs and reference outputs."""
-        return _key(instance, seed, self._model)
+        return _key(instance, seed, self._model, *([json.dumps(WRITTEN)] if form.inputs is InputForm.WRITTEN else []))
 
     def artefact_key(self, instance: str, seed: int, form: ModelForm) -> str:
         """The key of the model."""

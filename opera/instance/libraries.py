@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,7 +19,7 @@ class LibraryFacts:
         page: Address of an operator's documentation, with `{name}`; empty without one.
         specified: Whether a specification says what every operator does.
         constants: Whether all inputs of its programs may be constants.
-        symbolic: Whether its models may leave sizes of inputs open.
+        forms: Forms of its models that not every library has.
         lowering: Whether models of other libraries are lowered to its text.
     """
 
@@ -27,7 +28,7 @@ class LibraryFacts:
     page: str = ""
     specified: bool = False
     constants: bool = False
-    symbolic: bool = False
+    forms: Sequence[str] = ()
     lowering: bool = False
 
 

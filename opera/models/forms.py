@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ STATE = "state"
 """The context fact of side b of a pair: the call that makes side a, whose parameters and buffers it takes."""
 BESIDE = "beside"
 """The context fact of both sides of a pair in one model, side b's with this call, side a's: outputs are those of a, then those of b."""
+WRITTEN = "written"
+"""The context fact of an instance whose call is followed by writes to its inputs and to its results."""
 _SMALL = 8
 _WITH_OPSET = re.compile(r"([a-z]+)@([1-9]\d?)", re.ASCII)
 
@@ -36,6 +39,12 @@ class InputForm(enum.Enum):
     """Baked in, and operations of constants only replaced by what an interpreter gives for them."""
     SYMBOLIC = "symbolic"
     """Baked in, and the sizes of other inputs are left open as far as the library takes other ones."""
+    WRITTEN = "written"
+    """At run time, and writes to inputs and results follow the call: the library's own result is another one, too."""
+
+
+_OF_LIBRARIES = ("symbolic", "written")
+"""Forms that only some libraries have."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +95,17 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
     )
 
 
+def document_in(document: str, form: ModelForm) -> str:
+    """The `instance/1` *document* of what the library calls in *form*."""
+    if form.inputs is not InputForm.WRITTEN:
+        return document
+    found = json.loads(document)
+    return json.dumps({**found, "context": [*found.get("context", []), [WRITTEN, True]]})
+
+
 def constant_inputs(instance: Instance, form: InputForm) -> tuple[int, ...]:
     """Places of the inputs of *instance* that are constants of the model in *form*."""
-    if form is InputForm.RUNTIME:
+    if form in (InputForm.RUNTIME, InputForm.WRITTEN):
         return ()
     if form is not InputForm.CONSTANT or facts_of(instance.library).constants:
         return bakeable(instance)
@@ -101,8 +118,9 @@ def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputFo
     found: dict[tuple[tuple[int, ...], InputForm | None], InputForm] = {}
     for each in wanted:
         places = constant_inputs(instance, each)
-        if each is InputForm.SYMBOLIC:
-            if facts_of(instance.library).symbolic and instance.kind.behaviour.has_one_operator and _has_sizes(instance, places):
+        if each.value in _OF_LIBRARIES:
+            known = each.value in facts_of(instance.library).forms and instance.kind.behaviour.has_one_operator
+            if known and (each is InputForm.WRITTEN or _has_sizes(instance, places)):
                 found.setdefault((places, each), each)
         elif each is not InputForm.FOLDED or facts_of(instance.library).constants:
             found.setdefault((places, each if each is InputForm.FOLDED and places else None), each if places else InputForm.RUNTIME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-COMPARISON: Final = 2
+COMPARISON: Final = 3
 """Changes when the same outputs, exceptions or lost processes may get another verdict: earlier results do not count any more."""
 REVIEW: Final = 4
 """Changes when a filter or the review may excuse other failures: earlier failures are reviewed again, without their compiler."""

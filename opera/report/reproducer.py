@@ -183,6 +183,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
         **({"array": "numpy_of(value)"} if "def numpy_of(" in source.text else {}),
+        **({"part": "model.call", "called": "after(compiled, copy.deepcopy(inputs))"} if "def after(" in source.text else {}),
         **({"exported": "export()"} if "def export(" in source.text else {}),
     }
     driving = driving_code(adapter, result.frontend, values)
@@ -256,6 +257,8 @@ def driving_code(adapter: type[Adapter], frontend: str, facts: Mapping[str, obje
         "device": "tvm.cpu()",
         "array": "value.contiguous().numpy()",
         "exported": "torch.export.export(model, inputs)",
+        "part": "model",
+        "called": "compiled(*inputs)",
     }
     try:
         template_text = _environment().from_string(adapter.script_template(frontend) or "")
@@ -445,7 +448,7 @@ def _judge_difference(output: str, kind: str, tail: str) -> Attempt:
     return Attempt(seen is not None and seen == _SIGN_OF.get(kind, kind), message, tail)
 
 
-_MODULES = ("torch", "keras", "tf", "onnx", "helper", "numpy_helper", "np", "ml_dtypes", "base64", "lzma", "os", "math", "operator")
+_MODULES = ("torch", "keras", "tf", "onnx", "helper", "numpy_helper", "np", "ml_dtypes", "base64", "copy", "lzma", "os", "math", "operator")
 _KNOWN = frozenset(
     [
         "torch.nn.Module", "torch.Tensor", "torch.device", "torch.manual_seed", "torch.no_grad",
@@ -453,7 +456,7 @@ _KNOWN = frozenset(
         "keras.utils.set_random_seed", "keras.ops.convert_to_numpy", "keras.tree.flatten", "tf.Module", "tf.constant", "tf.nest.flatten",
         "onnx.load_model_from_string", "onnx.parser.parse_model", "numpy_helper.from_array", "helper.make_graph", "helper.make_model",
         "helper.make_node", "helper.make_opsetid", "helper.make_tensor_value_info", "np.array", "np.frombuffer", "np.full", "np.ones",
-        "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ", "torch.export.export", "torch.export.Dim.AUTO",
+        "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ", "copy.deepcopy", "torch.export.export", "torch.export.Dim.AUTO",
     ]
 )  # fmt: skip
 """The names that the model templates themselves write, in addition to data types."""
@@ -464,7 +467,9 @@ _BUFFER = re.compile(r"c\d+")
 _METHODS = frozenset(
     [
         "__init__",
+        "add_",
         "as_strided",
+        "call",
         "contiguous",
         "cpu",
         "detach",
@@ -483,6 +488,7 @@ _METHODS = frozenset(
         "view",
         "beside",
         "load_state_dict",
+        "logical_not_",
         "register_buffer",
         "state_dict",
     ]

@@ -28,6 +28,7 @@ from opera.difftest.messages import (
 )
 from opera.difftest.specs import library_spec
 from opera.errors import EnvironmentBroken, UserError
+from opera.models.forms import ModelForm, document_in
 from opera.models.template import Reference
 from opera.report.reproducer import ScriptCase, original, reduced, render
 from opera.store import Campaign, Workspace
@@ -66,6 +67,10 @@ def _not_rebuilt(case: ScriptCase, route: Route, answer: object) -> EnvironmentB
     return WorkerLost(f"the worker of {route.library} failed while it made {about}; `opera doctor` shows its state")
 
 
+def _document(case: ScriptCase) -> str:
+    return document_in(json.dumps(case.document), ModelForm.parse(case.result.form))
+
+
 class ModelSources:
     """Asks libraries for the source code of models. To be used as a context manager.
 
@@ -93,7 +98,7 @@ class ModelSources:
         Raises:
             EnvironmentBroken: the library does not work here, or cannot build the model again.
         """
-        source = self._ask(case, route, WriteSource(json.dumps(case.document), case.key, case.result.seed, case.result.form))
+        source = self._ask(case, route, WriteSource(_document(case), case.key, case.result.seed, case.result.form))
         if not isinstance(source, ModelSource):
             raise _not_rebuilt(case, route, source)
         return source
@@ -110,7 +115,7 @@ class ModelSources:
             EnvironmentBroken: as for a source.
         """
         result = case.result
-        request = Materialise(json.dumps(case.document), case.key, result.seed, kind, result.form, with_reference=True)
+        request = Materialise(_document(case), case.key, result.seed, kind, result.form, with_reference=True)
         made = self._ask(case, route, request)
         kept = made.reference if isinstance(made, (Made, InstanceRejected, ExporterFailed)) else None
         if kept is None or (kind is not None and not isinstance(made, Made)):

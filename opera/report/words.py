@@ -123,14 +123,25 @@ _PLAIN: Mapping[tuple[str, str], str] = {
     ("dimension", "≥"): "dimension {axis} of {name} is {value} or more",
     ("dimension", "<"): "dimension {axis} of {name} is under {value}",
     ("dimension", "differs from"): "{name} and {value} differ in dimension {axis}",
-    ("form", "="): "inputs are {value}",
     ("opset", "≥"): "the opset is {value} or newer",
     ("opset", "<"): "the opset is older than {value}",
 }
 """Words for a part of a condition, by accessor and comparison; all others are said by their canonical text."""
 
 
+_FORMS = {
+    "runtime": "inputs at run time",
+    "baked": "inputs baked in",
+    "constant": "constant inputs",
+    "folded": "folded constants",
+    "symbolic": "open sizes",
+    "written": "writes after the call",
+}
+
+
 def _plain(part: Property) -> str:
+    if part.kind == "form":
+        return _FORMS[str(part.value)]
     form = _PLAIN.get((part.kind if part.axis < 0 else "dimension", part.comparison), "")
     return one_line(form.format(name=part.name, value=part.value, axis=part.axis) if form else part.text())
 

@@ -56,7 +56,7 @@ class Plan(Sequence[Test]):
             instance=instance,
             api=self._apis[index],
             form=form,
-            reference_key=identity.reference_key(instance, seed),
+            reference_key=identity.reference_key(instance, seed, form),
             artefact_key=identity.artefact_key(instance, seed, form),
             seed=seed,
         )

@@ -20,6 +20,8 @@ def graph_module(model: PyTorchModel) -> Any:
     Raises:
         Invalid: the result is neither a tensor nor a flat sequence of them.
     """
+    if model.part is not model.module:
+        raise Invalid("capture-failed:fx")  # the graph has one node
     result = model.module.operator_result(*model.fresh_tensors())
     leaves = [result] if isinstance(result, torch.Tensor) else list(result)
     if not leaves or not all(isinstance(leaf, torch.Tensor) for leaf in leaves):

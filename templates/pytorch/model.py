@@ -16,7 +16,7 @@ from opera.arrays import Array, dtype_name
 from opera.instance import Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.instance.values import walk
 from opera.models import torch_tables
-from opera.models.forms import BESIDE, INPUTS, PACKED, STATE, InputForm, ModelForm
+from opera.models.forms import BESIDE, INPUTS, PACKED, STATE, WRITTEN, InputForm, ModelForm
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
 from opera.models.sizes import NO_FREE_SIZE, WEIGHTS, Axis, free_axes, larger
@@ -29,6 +29,7 @@ from opera.templates.python_text import imports_of
 from opera.templates.pytorch.devices import shapes_elsewhere
 from opera.templates.pytorch.programs import captured_by, open_shapes, run_saved, saved
 from opera.templates.pytorch.source import LaidOut, expected_source, export_source, imports_of_classes, module_source
+from opera.templates.pytorch.written import Writes, after, writes_after, writes_text, writing
 from opera.trust import SOURCE, Unfit, granted, is_foreign, load
 
 torch: Any = importlib.import_module("torch")
@@ -61,7 +62,14 @@ class PyTorchTemplate:
 
 
 class PyTorchModel:
-    """One instance as a module, with its inputs drawn."""
+    """One instance as a module, with its inputs drawn.
+
+    Attributes:
+        module: Takes the inputs, and returns every tensor that a test compares.
+        part: What a compiler gets that takes live modules: of an instance with the fact `WRITTEN`, the module without the caller's writes.
+    """
+
+    _writes: Writes | None = None
 
     def __init__(self, instance: Instance, key: str, seed: int) -> None:
         self.instance = instance
@@ -96,7 +104,14 @@ class PyTorchModel:
         if packed and self._tensors and self._tensors[0].is_complex():
             self._tensors[0] = torch.view_as_real(self._tensors[0].resolve_conj()).clone()
         self.paired = instance.context_value(BESIDE) is not None
-        self.module = wrap(target, positional, keywords, instance.operator, packed=packed, beside=self._beside if self.paired else None)
+        is_written = bool(instance.context_value(WRITTEN, False))
+        beside = self._beside if self.paired else None
+        self.part = wrap(target, positional, keywords, instance.operator, packed=packed, beside=beside, copies=not is_written)
+        self.part.constants, self.part.name = self._constants, instance.operator
+        self.module = self.part
+        if is_written:
+            self._writes = writes_after(self.part, self.fresh_tensors())
+            self.part, self.module = writing(self.part, self._writes)
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
@@ -106,9 +121,13 @@ class PyTorchModel:
         """The inputs, copied with their strides, so that a run that overwrites them spoils nothing."""
         return [_strided(tensor.clone(), tensor.stride()) for tensor in self._tensors]
 
+    def outcome(self, call: Callable[..., Sequence[Any]], tensors: Sequence[Any]) -> list[Any]:
+        """What a test compares after *call*, which is `part` or what a compiler made of it, of *tensors*."""
+        return list(call(*tensors)) if self._writes is None else after(call, tensors, self._writes)
+
     def run_once(self) -> list[Any]:
         """Every tensor of one call; raises `Invalid` where the library rejects it."""
-        return _outputs(self.module, self._tensors, seed=1)
+        return self._outputs(self._tensors if self._writes is None else self.fresh_tensors(), seed=1)
 
     def prepared(self) -> Callable[[], object]:
         tensors = self.fresh_tensors()
@@ -125,11 +144,11 @@ class PyTorchModel:
         for step in (1, -1):
             tensors = [tensor + step if tensor.dtype in _INTEGERS else tensor for tensor in self.fresh_tensors()]
             with suppress(Invalid):
-                counts.add(len(_outputs(self.module, tensors, seed=1)))
+                counts.add(len(self._outputs(tensors, seed=1)))
         return len(counts) > 1
 
     def reference(self) -> Reference:
-        outputs = self._run(self.module, self.fresh_tensors(), seed=1)
+        outputs = self._run(self.fresh_tensors(), seed=1)
         arrays = [to_numpy(item) for item in outputs]
         again = [to_numpy(item) for item in self._other_run()]
         precise = self._precise(len(outputs))
@@ -138,6 +157,8 @@ class PyTorchModel:
     def artefact(self, kind: str, form: str) -> Artefact:
         is_open = ModelForm.parse(form).inputs is InputForm.SYMBOLIC
         export = self._exported_open if is_open else self._exported
+        if self._writes is not None and any(each.clone().stride() != each.stride() for each in self._tensors):
+            raise Invalid("strides-not-possible")  # the copies in the graph would not lie in memory as the inputs do
         if kind == "onnx":
             return self._onnx(export)
         if kind == "torchscript" and not is_open:
@@ -153,7 +174,7 @@ class PyTorchModel:
     def source(self, form: str) -> PythonSource:
         lazy = any(torch.nn.parameter.is_lazy(parameter) for parameter in self.module.parameters())
         tensors = self.fresh_tensors()
-        result = self.module.operator_result(*tensors)
+        result = self.part.operator_result(*tensors)
         leaves = None if isinstance(result, torch.Tensor) else list(_leaves(result))
         draws = any(True for _ in (*self.module.parameters(), *self.module.buffers())) or bool(
             self.instance.context_value("training", False)
@@ -166,24 +187,38 @@ class PyTorchModel:
             [_laid_out(tensor) for tensor in self._constants],
             seed=self._seed if draws else None,
             leaves=leaves,
-            in_place=self.module.in_place,
+            in_place=self._writes is None and self.part.in_place,
             lazy=lazy,
             converts=converts,
             packed=bool(self.instance.context_value(PACKED, False)),
+            writes=None if self._writes is None else writes_text(self._writes, self._tensors, outputs),
         )
         imports = ["import torch", *imports_of_classes(self.instance)]
         writes = any(to_numpy(left).tobytes() != to_numpy(given).tobytes() for left, given in zip(tensors, self._tensors, strict=True))
         if ModelForm.parse(form).inputs is InputForm.SYMBOLIC:
             text += export_source(len(tensors), captured_by("torch.export", self._with_open_sizes)[1])
-        return PythonSource((*imports_of(text), *imports), text, expected_source(plain=leaves is None, writes=writes, converts=converts))
+        is_after = self._writes is not None
+        imports += ["import copy"] if is_after else []
+        expected = expected_source(plain=leaves is None and not is_after, writes=writes, converts=converts, after=is_after)
+        return PythonSource((*imports_of(text), *imports), text, expected)
 
-    def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
-        outputs = _outputs(module, tensors, seed)
+    def _run(self, tensors: list[Any], seed: int) -> list[Any]:
+        outputs = self._outputs(tensors, seed)
         if not outputs:
             raise Invalid("no-tensor-output")
         if any(item.layout is not torch.strided or item.is_quantized for item in outputs):
             raise Invalid("sparse-output")
         return outputs
+
+    def _outputs(self, tensors: Sequence[Any], seed: int) -> list[Any]:
+        """What a test compares after a call; raises `Invalid` where it raises."""
+        torch.manual_seed(seed)
+        try:
+            with torch.no_grad(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return self.outcome(self.part, tensors)
+        except Exception as error:
+            raise Invalid(LIBRARY_RAISED) from error
 
     def _other_run(self) -> list[Any]:
         """A run with another seed, with uninitialised memory filled and PyTorch's fused shortcuts off: what that changes is undefined."""
@@ -191,7 +226,7 @@ class PyTorchModel:
         torch.backends.mha.set_fastpath_enabled(False)
         try:
             with torch.backends.mkldnn.flags(enabled=False):
-                return self._run(self.module, self.fresh_tensors(), seed=2)
+                return self._run(self.fresh_tensors(), seed=2)
         finally:
             torch.use_deterministic_algorithms(False)
             torch.backends.mha.set_fastpath_enabled(True)
@@ -212,7 +247,7 @@ class PyTorchModel:
             for index, tensor in enumerate(tensors):
                 if scale or computes_as:
                     tensor.copy_(torch.from_numpy(np.asarray(nudged(to_numpy(tensor), scale, draw, index, computes_as))))
-            return [to_numpy(item) for item in self._run(wide.module, tensors, seed=1)]
+            return [to_numpy(item) for item in wide._run(tensors, seed=1)]
         except Exception:
             return None
 
@@ -221,7 +256,7 @@ class PyTorchModel:
             model = type(self)(self.instance, self._key, self._seed)
             narrow = _SIGNED if dtype == "int64" else (*_SIGNED, torch.uint8)
             tensors = [tensor.to(getattr(torch, dtype)) if tensor.dtype in narrow else tensor for tensor in model.fresh_tensors()]
-            return [to_numpy(item) for item in self._run(model.module, tensors, seed=1)]
+            return [to_numpy(item) for item in model._run(tensors, seed=1)]
         except Exception:
             return None
 
@@ -252,12 +287,12 @@ class PyTorchModel:
         """The program of `_exported_open`, and the axes whose sizes it leaves open."""
         tensors = self.fresh_tensors()
         arrays = [to_numpy(each) for each in tensors]
-        ranks = [item.dim() for item in self._run(self.module, tensors, seed=1)]
+        ranks = [item.dim() for item in self._run(tensors, seed=1)]
 
         def accepts(others: Sequence[Array]) -> bool:
             try:
                 made = [from_numpy(other, dtype_name(own.dtype)) for other, own in zip(others, arrays, strict=True)]
-                return [item.dim() for item in self._run(self.module, made, seed=1)] == ranks
+                return [item.dim() for item in self._run(made, seed=1)] == ranks
             except Invalid:
                 return False
 
@@ -366,17 +401,6 @@ def _sides_differ(arrays: list[Array], precise: list[Array] | None) -> str | Non
     return None if same else SIDES_DIFFER
 
 
-def _outputs(module: Any, tensors: Sequence[Any], seed: int) -> list[Any]:
-    """Every tensor that a call of *module* returns; raises `Invalid` where it raises."""
-    torch.manual_seed(seed)
-    try:
-        with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return list(module(*tensors))
-    except Exception as error:
-        raise Invalid(LIBRARY_RAISED) from error
-
-
 def _built(factory: Any, positional: list[Any], keywords: dict[str, Any], instance: Instance) -> Any:
     """The module that the recorded constructor call makes, in the dtype and mode in which it was called."""
     try:
@@ -409,13 +433,14 @@ def wrap(
     *,
     packed: bool = False,
     beside: Any = None,
+    copies: bool = True,
 ) -> Any:
     """A module that calls *target* with its own inputs in place of the slots, and returns every tensor of the result in a tuple.
 
     With *packed*, input 0 holds pairs of real and imaginary parts, which the module joins. The module *beside*, side a of a pair, is called
     first, with the same inputs.
 
-    An operator that works in place gets copies: no compiler takes a model that writes to its inputs.
+    An operator that works in place gets copies if *copies*, since most compilers take no model that writes to its inputs.
     """
     is_module = isinstance(target, torch.nn.Module)
     written = keywords.get("out") is not None
@@ -423,7 +448,7 @@ def wrap(
 
     class SingleOperator(torch.nn.Module):
         def operator_result(self, *tensors: Any) -> Any:
-            values = [tensor.clone() for tensor in tensors] if in_place else list(tensors)
+            values = [tensor.clone() for tensor in tensors] if in_place and copies else list(tensors)
             if packed:
                 values[0] = torch.view_as_complex(values[0])
             given, named = filled(positional, values), {name: filled(item, values) for name, item in keywords.items()}
@@ -438,7 +463,7 @@ def wrap(
     module: Any = SingleOperator()
     module.operator, module.function = (target, None) if is_module else (None, target)
     module.beside = beside
-    module.in_place = in_place
+    module.in_place = in_place and copies
     module.positional, module.keywords = positional, keywords
     return module
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -40,6 +40,19 @@ class LaidOut:
     strides: tuple[int, ...] | None
 
 
+@dataclass(frozen=True)
+class WritesText:
+    """What is written after a call, as text.
+
+    Attributes:
+        inputs: By place of an input, the method that the module itself calls.
+        results: By place of a result, the method that the caller calls.
+    """
+
+    inputs: Mapping[int, str]
+    results: Mapping[int, str]
+
+
 def module_source(
     instance: Instance,
     inputs: Sequence[LaidOut],
@@ -51,6 +64,7 @@ def module_source(
     lazy: bool,
     converts: bool,
     packed: bool = False,
+    writes: WritesText | None = None,
 ) -> str:
     """Source that defines `model` and `inputs` (a tuple of tensors).
 
@@ -64,6 +78,7 @@ def module_source(
         lazy: Whether parameters get their shapes, and their values, from the first call, which the worker makes after the seed 1.
         converts: Whether `tensor.numpy()` refuses an input or output.
         packed: Whether input 0 holds pairs of real and imaginary parts, which the module joins.
+        writes: What is written after the call; None for a module that a test calls alone.
     """
     writer = _Writer(map(_tensor_text, constants), in_place, packed)
     api = writer.path(instance.api)
@@ -87,23 +102,33 @@ def module_source(
         if instance.context_value(BESIDE) is None
         else f"(self.beside({call}), {target}({call}))"
     )
-    body = [f"        return {result}"]
+    returned = "y"
     if leaves is not None and list(leaves) == [f"[{index}]" for index in range(len(leaves))]:
-        body = [f"        return tuple({result})"]
+        returned = "tuple(y)"
     elif leaves is not None:
-        parts = "".join(f"y{each}, " for each in leaves)
-        body = [f"        y = {result}", f"        return ({parts if len(leaves) == 1 else parts.removesuffix(', ')})".replace(", )", ",)")]
+        returned = f"({', '.join(f'y{each}' for each in leaves)}{',' if len(leaves) == 1 else ''})"
+    body = [f"y = {result}"]
     if instance.operator == "__setitem__":
-        call = call.replace("x0.clone()", "y", 1)
-        lines += [f"    def forward(self{names}):", "        y = x0.clone()", f"        {target}({call})", "        return y"]
-    else:
-        lines += [f"    def forward(self{names}):", *body]
+        first = "x0.clone()" if in_place else "x0"
+        body = [f"y = {first}", f"{target}({call.replace(first, 'y', 1)})"]
+    body += [f"x{place}.{write}" for place, write in (writes.inputs if writes is not None else {}).items()]
+    if len(body) == 1 and returned in ("y", "tuple(y)"):
+        body, returned = [], returned.replace("y)", f"{result})") if leaves is not None else result
+    lines += [f"    def forward(self{names}):", *(f"        {line}" for line in (*body, f"return {returned}"))]
+    if writes is not None:
+        lines += ["", "", *_WHOLE.format(writes="".join(f"\n    results[{n}].{each}" for n, each in writes.results.items())).splitlines()]
     training = instance.context_value("training")
     mode = "" if training is None else f".train({bool(training)})"
     dtype = instance.context_value("parameters")
     moved = f".to(torch.{dotted(dtype.name)})" if isinstance(dtype, DType) else ""
     seeded = [] if seed is None else [f"torch.manual_seed({seed})"]
-    lines += ["", "", *seeded, f"model = Model(){moved}{mode}", listed("inputs", list(map(_tensor_text, inputs)), "()")]
+    lines += [
+        "",
+        "",
+        *seeded,
+        f"model = {'Model' if writes is None else 'Whole'}(){moved}{mode}",
+        listed("inputs", list(map(_tensor_text, inputs)), "()"),
+    ]
     if lazy:
         lines += ["torch.manual_seed(1)", "model(*inputs)  # gives the lazy parameters their shapes"]
     if converts:
@@ -154,18 +179,20 @@ def imports_of_classes(instance: Instance) -> list[str]:
     return sorted({f"from {dotted(place.module or place.file.stem)} import {dotted(place.name.partition('.')[0])}" for place in found})
 
 
-def expected_source(*, plain: bool, writes: bool, converts: bool) -> str:
+def expected_source(*, plain: bool, writes: bool, converts: bool, after: bool = False) -> str:
     """Source that defines `expected`, a list of arrays, by running `model`.
 
     Args:
         plain: Whether the result is one tensor.
         writes: Whether the model writes to its inputs, and hence gets copies.
         converts: Whether `tensor.numpy()` refuses an output, so that `ARRAY_OF` is needed.
+        after: Whether writes follow the call.
     """
     array = "numpy_of({})" if converts else "{}.numpy()"
     arrays = f"[{array.format('result')}]" if plain else f"[{array.format('leaf')} for leaf in result]"
     given = "(value.clone() for value in inputs)" if writes else "inputs"
-    return f"with torch.no_grad():\n    result = model(*{given})\nexpected = {arrays}"
+    called = "after(model.call, copy.deepcopy(inputs))" if after else f"model(*{given})"
+    return f"with torch.no_grad():\n    result = {called}\nexpected = {arrays}"
 
 
 def export_source(count: int, axes: Collection[tuple[int, int]]) -> str:
@@ -208,6 +235,24 @@ def numpy_of(tensor):
     return tensor.numpy()
 """
 """A function that gives an array of any tensor, for sources with tensors that `tensor.numpy()` refuses."""
+
+
+_WHOLE = """
+def after(call, inputs):
+    results = call(*inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    seen = [value.clone() for value in results]{writes}
+    return (*seen, *inputs)  # what shares memory with a result has changed
+
+
+class Whole(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.call = Model()
+
+    def forward(self, *inputs):
+        return after(self.call, [value.clone() for value in inputs])
+""".strip("\n")
 
 
 _STRIDED = """

@@ -69,6 +69,11 @@ def test_a_tensor_of_a_constructor_keeps_its_values(weight: Tensor, seed: int) -
     assert written(module("torch.nn.CrossEntropyLoss", {"weight": weight, "label_smoothing": 0.5}, LOGITS, LABELS), seed) is None
 
 
+def test_zeros_of_both_signs_are_written_apart() -> None:
+    zeros = tensor(np.where(np.arange(64) % 2, -0.0, 0.0).tolist())
+    assert written(Instance("pytorch", "torch.neg", Kind.FUNCTION, call=(Argument("input", zeros),))) is None
+
+
 def test_each_of_several_tensors_that_are_no_inputs_keeps_its_own_values() -> None:
     matrix = Tensor((4, 3), "float32", None, None, "strided", Constraint(-1.0, 1.0))
     table = Call("torch.nn.Embedding", (("num_embeddings", 4), ("embedding_dim", 3), ("_weight", matrix)))

@@ -138,6 +138,12 @@ def test_a_hang_of_a_compiler_that_is_slow_by_design_is_no_finding() -> None:
     assert judged.verdict is Verdict.HANG
 
 
+@pytest.mark.parametrize("cause", ["memory", "deadline"])
+def test_a_comparison_that_takes_too_much_is_no_finding(cause: str) -> None:
+    judged, _ = run(MADE, Lost(cause, "4 GiB", "compare", "", {}))
+    assert (judged.verdict, judged.reason) == (Verdict.UNDEFINED, "harness-error")
+
+
 def test_a_failure_that_does_not_happen_again_is_flaky() -> None:
     judged, _ = run(MADE, WRONG, Compared(None))
     assert (judged.verdict, judged.reason) == (Verdict.FLAKY, "pass in a fresh process")

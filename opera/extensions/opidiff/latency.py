@@ -80,7 +80,7 @@ def measure(workspace: Workspace, config: Config, settings: Settings, instances:
                 place = hashlib.sha256(f"latency {_VERSION} {repeats} {test}".encode()).hexdigest()
                 document = campaigns.artefact(place)
                 if document is None:
-                    reference = campaigns.kept(identity.reference_key(key, settings.seed))
+                    reference = campaigns.kept(identity.reference_key(key, settings.seed, _FORM))
                     model: Any = KeptModel()
                     if identity.route.artefact is not None:
                         model = campaigns.kept(identity.artefact_key(key, settings.seed, _FORM))

@@ -139,8 +139,9 @@ def _tasks(workspace: Workspace, campaign: Campaign, results: Sequence[StoredRes
     campaigns, corpus = Campaigns(workspace), Corpus(workspace)
     found: list[tuple[str, Message]] = []
     for result in results:
-        reference = campaigns.kept(identity.reference_key(result.instance, result.seed))
-        artefact = campaigns.kept(identity.artefact_key(result.instance, result.seed, ModelForm.parse(result.form)))
+        form = ModelForm.parse(result.form)
+        reference = campaigns.kept(identity.reference_key(result.instance, result.seed, form))
+        artefact = campaigns.kept(identity.artefact_key(result.instance, result.seed, form))
         if not isinstance(reference, KeptReference) or not isinstance(artefact, KeptModel) or artefact.model is None:
             continue
         document = json.loads(corpus.document(result.instance))

@@ -50,7 +50,7 @@ class TorchProgramModel(PyTorchModel):
         exec("\n".join(lines), space)  # names by place, numbers, and operators of the registry
         constants = [torch.from_numpy(each.copy()) for each in constants_of(self._program)]
         made = space["Model"](constants) if constants else space["Model"]()
-        self.module = wrap(made.eval(), [Slot(index) for index in range(len(self._tensors))], {}, "program")
+        self.part = self.module = wrap(made.eval(), [Slot(index) for index in range(len(self._tensors))], {}, "program")
 
     def reference(self) -> Reference:
         """PyTorch's results; no reference where numpy has other integers or truth values, such as the places of equal elements."""

@@ -27,7 +27,7 @@ from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
 
-_TEMPLATES = Path(__file__).parent.parent / "templates" / "issues"
+_TEMPLATES = Path(__file__).parent / "templates"
 _TESTS = 5
 _LOG = 60
 """Lines of a log that an issue quotes."""

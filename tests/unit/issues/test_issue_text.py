@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from reporting import relu, result
 
+from opera.extensions.issues.text import IssueFacts, text_of
 from opera.instance import encode_instance
 from opera.oracles.verdict import Stage, Verdict
-from opera.report.issue import IssueFacts, text_of
 from opera.report.reproducer import ScriptCase
 from opera.store import StoredResult
 
