@@ -18,6 +18,7 @@ from opera.difftest.settings import Settings
 from opera.extract import ExtractOptions, SourceSummary
 from opera.extract import Progress as ExtractionProgress
 from opera.instance import Instance
+from opera.models.forms import InputForm
 from opera.prioritize import Adaptive, Context, History, equipped_counts, get_strategy
 from opera.prioritize.earlier import gathered
 from opera.prioritize.ranking import DEFAULT_STRATEGY, campaign_strategy, current_order, rank, unordered
@@ -128,7 +129,7 @@ class Pipeline:
         if settings.strategy is not None:
             get_strategy(settings.strategy)
         with self._open(write=True) as space:
-            corpus = Corpus(space)
+            corpus = Corpus(space, refused=InputForm.REFUSED in settings.forms)
             check_keyword(settings.keyword, corpus.runnable(route.library).values())
             earlier = gathered(history, space, settings.compiler, route)
             name = settings.strategy or campaign_strategy(corpus, settings.compiler, route, settings.seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from typing import Any, List, NamedTuple, Optional, Sequence
+from typing import Any, Iterable, List, NamedTuple, Optional, Sequence
 
 from ..filters import Filters
 from ..pytorch import Recorder
@@ -14,8 +14,11 @@ from . import arguments, seeds
 torch: Any = importlib.import_module("torch")
 
 ALL = "all"
-VARIANTS = ("method", "inplace", "noncontiguous")
-"""Ways to call an operator, in addition to the function on contiguous tensors. They do not depend on the dtype, so one dtype is enough."""
+VARIANTS = ("method", "inplace", "noncontiguous", "errors")
+"""Ways to call an operator, in addition to the function on contiguous tensors. They do not depend on the dtype, so one dtype is enough.
+
+`errors` are the calls that the database says PyTorch has to refuse.
+"""
 
 
 class OpInfoEntry(NamedTuple):
@@ -34,6 +37,12 @@ class OpInfoEntry(NamedTuple):
     def function(self) -> Any:
         """The operator's function of this variant."""
         return {"method": self.op.method_variant, "inplace": self.op.inplace_variant}.get(self.variant, self.op)
+
+    def samples(self) -> Iterable[Any]:
+        """The samples of this variant."""
+        if self.variant == "errors":
+            return (each.sample_input for each in self.op.error_inputs("cpu"))
+        return self.op.sample_inputs("cpu", self.dtype, requires_grad=False)
 
     def prepared(self, sample: Any) -> Any:
         """The sample as this variant takes it."""
@@ -84,12 +93,14 @@ def _entries(filters: Filters, dtypes: str, variants: Sequence[str]) -> List[OpI
 def _has(op: Any, variant: str) -> bool:
     if variant == "method":
         return op.method_variant is not None and not op.full_name.startswith("nn.functional.")
+    if variant == "errors":
+        return op.error_inputs_func is not None
     return variant != "inplace" or op.inplace_variant is not None
 
 
 def _run(entry: OpInfoEntry, test: str, stream: Stream, recorder: Recorder, limit: Optional[int]) -> None:
     op = entry.op
-    drawn = seeds.drawn(lambda: op.sample_inputs("cpu", entry.dtype, requires_grad=False), stream, op.full_name)
+    drawn = seeds.drawn(entry.samples, stream, op.full_name)
     for number, sample in enumerate(itertools.islice(drawn, limit)):
         stream.begin(f"{test}::{number}")
         try:

@@ -44,6 +44,7 @@ _FORMS = {
     "folded": (InputForm.FOLDED,),
     "symbolic": (InputForm.SYMBOLIC,),
     "written": (InputForm.WRITTEN,),
+    "refused": (InputForm.REFUSED,),
 }
 _subject = heading("What to test")
 _tests = heading("Which tests, in which order")
@@ -67,7 +68,8 @@ _output = heading("Output")
     default="both",
     show_default=True,
     help="How to give inputs: at run time, shape-like ones as constants in the model (baked), both, all but the first as constants, "
-    "shape-like ones as constants and other sizes open (symbolic), or at run time with writes after the call (written).",
+    "shape-like ones as constants and other sizes open (symbolic), at run time with writes after the call (written), or the "
+    "calls that the library refuses (refused).",
 )
 @_subject(
     "--opset",

@@ -65,7 +65,7 @@ class InductorAdapter(Adapter):
         stage("codegen")
         try:
             with self._torch.no_grad():
-                loaded(*self._inputs(subject))
+                subject.module.outcome(loaded, self._inputs(subject))
         except Exception as error:
             if "data-dependent" in str(error) and subject.module.number_of_outputs_varies():
                 raise NotOneGraph("the number of outputs depends on values of the inputs") from error

@@ -37,11 +37,11 @@ from opera.difftest.messages import (
 from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
-from opera.models.forms import BESIDE
+from opera.models.forms import BESIDE, OUTCOME, InputForm
 from opera.oracles.compare import Difference, Policy, as_stated, compare
 from opera.oracles.filters import order_is_specified
 from opera.oracles.fingerprint import NEWER_OPSET
-from opera.oracles.verdict import DifferenceFacts, Failure, Stage
+from opera.oracles.verdict import ACCEPTED, DifferenceFacts, Failure, Stage
 from opera.trust import Trust, grant
 from opera.workers.child import Stages
 from opera.workers.failure import describe, raised_by
@@ -178,6 +178,8 @@ class CompilerWorker:
         self, expected: Outputs, precise: Outputs | None, actual: Outputs, subject: Subject, inputs: Outputs
     ) -> Difference | None:
         found = compare(expected, precise, actual, self._policy, inputs)
+        if found is not None and subject.instance.context_value(OUTCOME) == InputForm.REFUSED.value:
+            return Difference(ACCEPTED, found.output, f"an error ({subject.module.refusal})", "a result")
         if found is not None and order_is_specified(subject.instance):
             return compare(expected, precise, actual, self._policy, inputs, ordered=True)
         return found

@@ -49,8 +49,12 @@ class SubjectSession:
                 f"--input-form symbolic is for instances of ONNX, and of PyTorch by routes that save a module; the route"
                 f" {self.route.name} of {settings.subject} has fixed sizes"
             )
-        if InputForm.WRITTEN in settings.forms and "written" not in known:
-            raise UserError(f"--input-form written is for instances of PyTorch: a model of {self.route.library} writes to nothing")
+        for form in (each for each in settings.forms if each.has_outcome and each.value not in known):
+            raise UserError(f"--input-form {form.value} is for instances of PyTorch, not of {self.route.library}")
+        if InputForm.REFUSED in settings.forms and self.route.artefact is not None:
+            raise UserError(
+                f"--input-form refused is for routes that take a live module; the route {self.route.name} of {settings.subject} saves one"
+            )
         if settings.opsets and (self.route.library, self.route.artefact) != ("onnx", "onnx"):
             raise UserError(
                 f"--opset is for instances of ONNX, but {settings.subject} takes instances of {self.route.library} by the route"

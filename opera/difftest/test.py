@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from opera.compilers.adapter import Route
-from opera.models.forms import WRITTEN, InputForm, ModelForm
+from opera.models.forms import ModelForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Identity:
 
     def reference_key(self, instance: str, seed: int, form: ModelForm) -> str:
         """The key of the inputs and reference outputs."""
-        return _key(instance, seed, self._model, *([json.dumps(WRITTEN)] if form.inputs is InputForm.WRITTEN else []))
+        return _key(instance, seed, self._model, *([json.dumps(form.inputs.value)] if form.inputs.has_outcome else []))
 
     def artefact_key(self, instance: str, seed: int, form: ModelForm) -> str:
         """The key of the model."""

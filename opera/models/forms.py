@@ -21,8 +21,8 @@ STATE = "state"
 """The context fact of side b of a pair: the call that makes side a, whose parameters and buffers it takes."""
 BESIDE = "beside"
 """The context fact of both sides of a pair in one model, side b's with this call, side a's: outputs are those of a, then those of b."""
-WRITTEN = "written"
-"""The context fact of an instance whose call is followed by writes to its inputs and to its results."""
+OUTCOME = "outcome"
+"""The context fact of an instance whose test looks at something else than results: the value of `InputForm.WRITTEN` or `REFUSED`."""
 _SMALL = 8
 _WITH_OPSET = re.compile(r"([a-z]+)@([1-9]\d?)", re.ASCII)
 
@@ -41,9 +41,16 @@ class InputForm(enum.Enum):
     """Baked in, and the sizes of other inputs are left open as far as the library takes other ones."""
     WRITTEN = "written"
     """At run time, and writes to inputs and results follow the call: the library's own result is another one, too."""
+    REFUSED = "refused"
+    """A call that the library refuses, so that a compiler has to refuse it: the result is whether it does."""
+
+    @property
+    def has_outcome(self) -> bool:
+        """Whether its tests look at something else than results, for the library as for a compiler."""
+        return self in (InputForm.WRITTEN, InputForm.REFUSED)
 
 
-_OF_LIBRARIES = ("symbolic", "written")
+_OF_LIBRARIES = ("symbolic", "written", "refused")
 """Forms that only some libraries have."""
 
 
@@ -97,15 +104,15 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
 
 def document_in(document: str, form: ModelForm) -> str:
     """The `instance/1` *document* of what the library calls in *form*."""
-    if form.inputs is not InputForm.WRITTEN:
+    if not form.inputs.has_outcome:
         return document
     found = json.loads(document)
-    return json.dumps({**found, "context": [*found.get("context", []), [WRITTEN, True]]})
+    return json.dumps({**found, "context": [*found.get("context", []), [OUTCOME, form.inputs.value]]})
 
 
 def constant_inputs(instance: Instance, form: InputForm) -> tuple[int, ...]:
     """Places of the inputs of *instance* that are constants of the model in *form*."""
-    if form in (InputForm.RUNTIME, InputForm.WRITTEN):
+    if form is InputForm.RUNTIME or form.has_outcome:
         return ()
     if form is not InputForm.CONSTANT or facts_of(instance.library).constants:
         return bakeable(instance)
@@ -120,7 +127,7 @@ def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputFo
         places = constant_inputs(instance, each)
         if each.value in _OF_LIBRARIES:
             known = each.value in facts_of(instance.library).forms and instance.kind.behaviour.has_one_operator
-            if known and (each is InputForm.WRITTEN or _has_sizes(instance, places)):
+            if known and (each.has_outcome or _has_sizes(instance, places)):
                 found.setdefault((places, each), each)
         elif each is not InputForm.FOLDED or facts_of(instance.library).constants:
             found.setdefault((places, each if each is InputForm.FOLDED and places else None), each if places else InputForm.RUNTIME)

@@ -56,6 +56,8 @@ def candidates(corpus: Corpus, route: Route) -> list[Candidate]:
 def _nothing(corpus: Corpus, library: str) -> NothingSelected:
     """Says why there is nothing to rank: no instance at all, or none that the library accepts."""
     recorded, _ = corpus.counts(library)
+    if corpus.refused:
+        return NothingSelected(f"the workspace has no call that {library} refuses; record some, e.g. `opera extract --lib {library}`")
     if not recorded:
         return NothingSelected(f"the workspace has no {library} instances; first run `opera extract --lib {library}`")
     what = f"{plural(recorded, 'instance')} of {library}, and the library refused each of them in its own test"

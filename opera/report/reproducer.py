@@ -20,6 +20,7 @@ from opera.console import doing
 from opera.difftest.judge import headline
 from opera.difftest.messages import BUILDS_ONLY, ModelSource
 from opera.errors import EnvironmentBroken, UserError
+from opera.instance.libraries import facts_of
 from opera.instrumentation.tensors import DTYPE_BITS
 from opera.models.forms import BESIDE
 from opera.models.operators import FOLDER, operators_of
@@ -167,7 +168,8 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "docstring": "\n".join(map(said, [*_docstring(case, versions), *_needs(source.imports)])),
         "compares": compares,
         "wrong": wrong,
-        "library_source": source.text + ("\n" + expected if compares else ""),
+        "library_source": source.text + ("\n" + expected if compares and expected else ""),
+        "refused": "the program is ill-typed" if route.rejects else f"{facts_of(result.frontend).title} refuses the call",
         "route": result.route,
         "versions": dict(_flat(versions)),
         "opset": _opset_of(source.text),
@@ -456,7 +458,8 @@ _KNOWN = frozenset(
         "keras.utils.set_random_seed", "keras.ops.convert_to_numpy", "keras.tree.flatten", "tf.Module", "tf.constant", "tf.nest.flatten",
         "onnx.load_model_from_string", "onnx.parser.parse_model", "numpy_helper.from_array", "helper.make_graph", "helper.make_model",
         "helper.make_node", "helper.make_opsetid", "helper.make_tensor_value_info", "np.array", "np.frombuffer", "np.full", "np.ones",
-        "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ", "copy.deepcopy", "torch.export.export", "torch.export.Dim.AUTO",
+        "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ", "copy.deepcopy",
+        "torch.export.export", "torch.export.Dim.AUTO",
     ]
 )  # fmt: skip
 """The names that the model templates themselves write, in addition to data types."""

@@ -136,6 +136,7 @@ _FORMS = {
     "folded": "folded constants",
     "symbolic": "open sizes",
     "written": "writes after the call",
+    "refused": "a call that the library refuses",
 }
 
 

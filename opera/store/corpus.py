@@ -23,7 +23,7 @@ _ADD_OCCURRENCE = (
     "INSERT INTO occurrences (instance, source, test, calls, run) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
     " SET calls = excluded.calls + CASE WHEN occurrences.run = excluded.run THEN occurrences.calls ELSE 0 END, run = excluded.run"
 )
-_RUNNABLE = "FROM instances WHERE library = :library AND outcome != 'raised'"
+_OF_LIBRARY = "FROM instances WHERE library = :library AND outcome"
 _TESTS = "SELECT test FROM occurrences WHERE instance = ? AND source = ?"
 
 
@@ -72,9 +72,12 @@ class Corpus:
     Args:
         workspace: The workspace.
         continues: Whether what is added goes on with the command that added something last, so that calls of a test add up.
+        refused: Whether tests are made of the instances that raised in their own test, and not of the others.
     """
 
-    def __init__(self, workspace: Workspace, *, continues: bool = False) -> None:
+    def __init__(self, workspace: Workspace, *, continues: bool = False, refused: bool = False) -> None:
+        self.refused = refused
+        self._runnable = f"{_OF_LIBRARY} {'=' if refused else '!='} 'raised'"
         self._workspace = workspace
         self._database = workspace.database
         self._step = 0 if continues else 1
@@ -168,8 +171,8 @@ class Corpus:
             say(f"{damaged[0]}; it is left out{more}")
 
     def runnable(self, library: str) -> dict[str, str]:
-        """The instances of *library* that did not raise in their own test, each with its API, in the order of the hashes."""
-        return dict(self._database.execute(f"SELECT id, api {_RUNNABLE} ORDER BY id", {"library": library}))
+        """The instances of *library* that tests are made of, each with its API, in the order of the hashes."""
+        return dict(self._database.execute(f"SELECT id, api {self._runnable} ORDER BY id", {"library": library}))
 
     def get(self, key: str) -> Instance:
         """The instance of that hash; raises KeyError."""
@@ -236,7 +239,7 @@ class Corpus:
 
     def is_current(self, ranking: int, library: str) -> bool:
         """Whether a ranking has every instance of *library* that can be run, and no other. None of them is read into memory."""
-        had, there = "SELECT instance FROM ranked WHERE ranking = :ranking", f"SELECT id {_RUNNABLE}"
+        had, there = "SELECT instance FROM ranked WHERE ranking = :ranking", f"SELECT id {self._runnable}"
         query = f"SELECT NOT EXISTS ({had} EXCEPT {there}) AND NOT EXISTS ({there} EXCEPT {had})"
         return bool(self._database.execute(query, {"ranking": ranking, "library": library}).fetchone()[0])
 

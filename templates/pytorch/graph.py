@@ -7,6 +7,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from opera.models.forms import OUTCOME
 from opera.models.template import Invalid
 from opera.templates.call_arguments import filled
 from opera.templates.pytorch.model import PyTorchModel
@@ -20,8 +21,8 @@ def graph_module(model: PyTorchModel) -> Any:
     Raises:
         Invalid: the result is neither a tensor nor a flat sequence of them.
     """
-    if model.part is not model.module:
-        raise Invalid("capture-failed:fx")  # the graph has one node
+    if model.instance.context_value(OUTCOME) is not None:
+        raise Invalid("capture-failed:fx")  # the graph has one node, and gives results
     result = model.module.operator_result(*model.fresh_tensors())
     leaves = [result] if isinstance(result, torch.Tensor) else list(result)
     if not leaves or not all(isinstance(leaf, torch.Tensor) for leaf in leaves):

@@ -6,9 +6,9 @@ import importlib
 import io
 import types
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from opera.arrays import Array, dtype_name
 from opera.instance import Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.instance.values import walk
 from opera.models import torch_tables
-from opera.models.forms import BESIDE, INPUTS, PACKED, STATE, WRITTEN, InputForm, ModelForm
+from opera.models.forms import BESIDE, INPUTS, OUTCOME, PACKED, STATE, InputForm, ModelForm
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
 from opera.models.sizes import NO_FREE_SIZE, WEIGHTS, Axis, free_axes, larger
@@ -27,9 +27,9 @@ from opera.templates.call_arguments import CallArguments, filled, member
 from opera.templates.onnx.agreement import computed, is_sound
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch.devices import shapes_elsewhere
+from opera.templates.pytorch.outcomes import Writes, after, check_refusal, refusal, summary, writes_after, writes_text, writing
 from opera.templates.pytorch.programs import captured_by, open_shapes, run_saved, saved
-from opera.templates.pytorch.source import LaidOut, expected_source, export_source, imports_of_classes, module_source
-from opera.templates.pytorch.written import Writes, after, writes_after, writes_text, writing
+from opera.templates.pytorch.source import LaidOut, expected_source, export_source, imports_of_classes, leaf_paths, module_source
 from opera.trust import SOURCE, Unfit, granted, is_foreign, load
 
 torch: Any = importlib.import_module("torch")
@@ -70,6 +70,7 @@ class PyTorchModel:
     """
 
     _writes: Writes | None = None
+    _is_refused = False
 
     def __init__(self, instance: Instance, key: str, seed: int) -> None:
         self.instance = instance
@@ -104,7 +105,9 @@ class PyTorchModel:
         if packed and self._tensors and self._tensors[0].is_complex():
             self._tensors[0] = torch.view_as_real(self._tensors[0].resolve_conj()).clone()
         self.paired = instance.context_value(BESIDE) is not None
-        is_written = bool(instance.context_value(WRITTEN, False))
+        outcome = instance.context_value(OUTCOME)
+        self._is_refused = outcome == InputForm.REFUSED.value
+        is_written = outcome == InputForm.WRITTEN.value
         beside = self._beside if self.paired else None
         self.part = wrap(target, positional, keywords, instance.operator, packed=packed, beside=beside, copies=not is_written)
         self.part.constants, self.part.name = self._constants, instance.operator
@@ -123,7 +126,14 @@ class PyTorchModel:
 
     def outcome(self, call: Callable[..., Sequence[Any]], tensors: Sequence[Any]) -> list[Any]:
         """What a test compares after *call*, which is `part` or what a compiler made of it, of *tensors*."""
+        if self._is_refused:
+            return [torch.tensor(refusal(call, tensors) is not None)]
         return list(call(*tensors)) if self._writes is None else after(call, tensors, self._writes)
+
+    @property
+    def refusal(self) -> str:
+        """What the library says of a call that it refuses."""
+        return summary(refusal(self.part, self.fresh_tensors()))
 
     def run_once(self) -> list[Any]:
         """Every tensor of one call; raises `Invalid` where the library rejects it."""
@@ -148,6 +158,8 @@ class PyTorchModel:
         return len(counts) > 1
 
     def reference(self) -> Reference:
+        if self._is_refused:
+            check_refusal(self.part, self.fresh_tensors())
         outputs = self._run(self.fresh_tensors(), seed=1)
         arrays = [to_numpy(item) for item in outputs]
         again = [to_numpy(item) for item in self._other_run()]
@@ -174,8 +186,8 @@ class PyTorchModel:
     def source(self, form: str) -> PythonSource:
         lazy = any(torch.nn.parameter.is_lazy(parameter) for parameter in self.module.parameters())
         tensors = self.fresh_tensors()
-        result = self.part.operator_result(*tensors)
-        leaves = None if isinstance(result, torch.Tensor) else list(_leaves(result))
+        result = torch.tensor(True) if self._is_refused else self.part.operator_result(*tensors)
+        leaves = None if isinstance(result, torch.Tensor) else list(leaf_paths(result))
         draws = any(True for _ in (*self.module.parameters(), *self.module.buffers())) or bool(
             self.instance.context_value("training", False)
         )
@@ -199,6 +211,8 @@ class PyTorchModel:
             text += export_source(len(tensors), captured_by("torch.export", self._with_open_sizes)[1])
         is_after = self._writes is not None
         imports += ["import copy"] if is_after else []
+        if self._is_refused:
+            return PythonSource((*imports_of(text), *imports), text, "")
         expected = expected_source(plain=leaves is None and not is_after, writes=writes, converts=converts, after=is_after)
         return PythonSource((*imports_of(text), *imports), text, expected)
 
@@ -411,18 +425,6 @@ def _built(factory: Any, positional: list[Any], keywords: dict[str, Any], instan
         return module.train(bool(instance.context_value("training", False)))
     except Exception as error:
         raise Invalid(LIBRARY_RAISED) from error
-
-
-def _leaves(result: Any, way: str = "") -> Iterator[str]:
-    """Where the tensors are in *result*: `[0]`, `[1][0]`."""
-    if isinstance(result, torch.Tensor):
-        yield way
-    elif isinstance(result, (tuple, list)):
-        for index, item in enumerate(cast("Sequence[Any]", result)):
-            yield from _leaves(item, f"{way}[{index}]")
-    elif isinstance(result, Mapping):
-        for key, item in cast("Mapping[Any, Any]", result).items():
-            yield from _leaves(item, f"{way}[{key!r}]")
 
 
 def wrap(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -177,6 +177,18 @@ def imports_of_classes(instance: Instance) -> list[str]:
     paths = {instance.api, *(part.api for value in values for part in walk(value) if isinstance(part, Call))}
     found = [granted().located(path) for path in sorted(paths) if is_foreign(path)]
     return sorted({f"from {dotted(place.module or place.file.stem)} import {dotted(place.name.partition('.')[0])}" for place in found})
+
+
+def leaf_paths(result: Any, way: str = "") -> Iterator[str]:
+    """Where the tensors are in *result*: `[0]`, `[1][0]`."""
+    if hasattr(result, "untyped_storage"):
+        yield way
+    elif isinstance(result, (tuple, list)):
+        for index, item in enumerate(cast("Sequence[Any]", result)):
+            yield from leaf_paths(item, f"{way}[{index}]")
+    elif isinstance(result, Mapping):
+        for key, item in cast("Mapping[Any, Any]", result).items():
+            yield from leaf_paths(item, f"{way}[{key!r}]")
 
 
 def expected_source(*, plain: bool, writes: bool, converts: bool, after: bool = False) -> str:

@@ -259,7 +259,8 @@ def _expected(facts: IssueFacts) -> str:
     result, difference = facts.result, _difference(facts.result)
     library = inline(facts_of(result.frontend).title)
     if difference.get("kind") == ACCEPTED:
-        return f"{code(str(difference.get('expected')))}, because the model is ill-typed"
+        why = "because the model is ill-typed" if result.route == REJECTS else "as the library raises it"
+        return f"{code(str(difference.get('expected')))}, {why}"
     if result.verdict is Verdict.INCONSISTENT:
         source = facts_of(str(facts.case.document.get("library"))).expected or f"{library} computes it"
         return f"{_what(difference)}{code(str(difference.get('expected')))}, as {source}"

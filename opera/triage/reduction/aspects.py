@@ -75,7 +75,7 @@ def _all(view: View) -> Iterator[Aspect]:
 
 def _form(view: View) -> Iterator[Aspect]:
     form = ModelForm.parse(view.form)
-    baked = form.inputs in (InputForm.RUNTIME, InputForm.SYMBOLIC, InputForm.WRITTEN)
+    baked = form.inputs in (InputForm.RUNTIME, InputForm.SYMBOLIC) or form.inputs.has_outcome
     other = replace(form, inputs=InputForm.BAKED if baked else InputForm.RUNTIME)
     yield Aspect((Property("form", WHOLE, "=", form.inputs.value),), (View(view.instance, str(other)),))
     opset = form.opset

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Optional
 
 from opera.extensions.generators.deeprel.instances import InstanceFile
@@ -32,6 +34,7 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--instances", default="", help='JSON Lines file of recorded instances, {"id": ..., "instance": {...}}')
     parser.add_argument("--calls", type=int, default=3, help="vary at most this number of calls of an operator")
     parser.add_argument("--pairs", type=int, default=40, help="draw this number of pairs of settings for each call")
+    parser.add_argument("--refusals", type=int, default=0, help="also record at most this number of calls of an operator that it refuses")
     options = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     filters = arguments.filters(options)
@@ -69,6 +72,7 @@ class _Entry:
         self._number = first
         self._options = options
         self._killers = killers
+        self._refusals: set[str] = set()
 
     def run(self, file: InstanceFile) -> None:
         """Makes the variations of some of its calls, and records those that return."""
@@ -128,10 +132,23 @@ class _Entry:
                     with self._recorder.watching():
                         run()
         except (Exception, Late) as error:
+            if watched and not isinstance(error, Late) and self._is_new(error):
+                run = self._prepared(call, test)
+                with suppress(Exception, Late), alarm(LATE), self._recorder.watching():
+                    run()
+                return False
             self._stream.drop("not-valid" if watched else "no-sample:NotRepeated", self._name)
             if not watched:
                 print(f"{name}: {type(error).__name__}: {str(error)[:200]}", flush=True)
             return False
+        return True
+
+    def _is_new(self, error: Exception) -> bool:
+        """Whether to record a refusal: none says the same but for numbers, and there are not too many yet."""
+        said = re.sub(r"\d+", "#", f"{type(error).__name__}: {str(error)[:200]}")
+        if said in self._refusals or len(self._refusals) >= self._options.refusals:
+            return False
+        self._refusals.add(said)
         return True
 
     def _pass_over(self) -> None:

@@ -1,4 +1,4 @@
-"""The form `written`: what a call shares with its inputs, and what it read before they were written to, in PyTorch and in compilers."""
+"""What else a call does than give results: the form `written` shows what it shares with its inputs, the form `refused` that it raises."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from instances import counting, node, tensor, torch_call
 from real_campaigns import filled, run
 
-from opera.instance import Instance
-from opera.models.forms import WRITTEN, InputForm, forms_of
+from opera.instance import Instance, Outcome
+from opera.models.forms import OUTCOME, InputForm, forms_of
 from opera.models.template import Invalid
 from opera.oracles.verdict import Verdict
 from opera.report.reproducer import foreign_names
@@ -26,8 +26,8 @@ COPY_OF_A_SCALAR = torch_call("torch.Tensor.copy_", tensor([1, 2]), tensor(1.0, 
 """TorchInductor 2.13 reads the source after it was written to."""
 
 
-def model_of(instance: Instance) -> PyTorchModel:
-    return PyTorchTemplate().build(replace(instance, context=(*instance.context, (WRITTEN, True))), "key", 0)
+def model_of(instance: Instance, form: str = "written") -> PyTorchModel:
+    return PyTorchTemplate().build(replace(instance, context=(*instance.context, (OUTCOME, form))), "key", 0)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,18 @@ def test_a_graph_of_one_node_has_no_place_for_writes() -> None:
         graph_module(model_of(torch_call("torch.neg", ROW)))
 
 
-def test_only_pytorch_has_the_form() -> None:
-    assert forms_of(torch_call("torch.neg", ROW), (InputForm.WRITTEN,)) == (InputForm.WRITTEN,)
+def test_only_pytorch_has_these_forms() -> None:
+    for form in (InputForm.WRITTEN, InputForm.REFUSED):
+        assert forms_of(torch_call("torch.neg", ROW), (form,)) == (form,)
+        assert forms_of(node("Neg", 13, X=ROW), (form,)) == ()
+
+
+@pytest.mark.parametrize("form", ["written", "refused"])
+@pytest.mark.parametrize("api", ["torch.unsafe_chunk", "torch._unsafe_index"])
+def test_functions_that_are_unsafe_by_name_promise_nothing(api: str, form: str) -> None:
+    given = {"chunks": 2} if api == "torch.unsafe_chunk" else {"indices": [tensor([9], "int64")]}
+    with pytest.raises(Invalid, match=r"unsafe-by-name|not-refused"):
+        model_of(torch_call(api, ROW, **given), form).reference()
 
 
 @pytest.mark.parametrize("instance", [torch_call("torch.narrow", ROW, dim=0, start=1, length=2), torch_call("torch.sort", ROW)])
@@ -110,9 +120,59 @@ def test_inductor_reads_a_scalar_after_it_was_written_to(tmp_path: Path) -> None
     assert {each.verdict for _, each in plain.results} == {Verdict.PASS}
 
 
-def test_the_form_is_refused_for_models_that_write_to_nothing(tmp_path: Path) -> None:
-    folder = filled(tmp_path / "ws", [node("Neg", 13, X=ROW)])
-    command = ("run", "--compiler", "tvm", "--frontend", "onnx", "--input-form", "written")
+BAD_INDEX = torch_call("torch.index_select", ROW, dim=0, index=tensor([7], "int64"))
+BAD_SHAPE = torch_call("torch.index_add", counting(3, 2), dim=0, index=tensor([0, 2], "int64"), source=counting(2))
+"""TorchInductor 2.13 broadcasts the source."""
+
+
+def test_the_outcome_of_a_refused_call_is_that_it_is_refused() -> None:
+    (found,) = model_of(BAD_INDEX, "refused").reference().outputs
+    assert np.asarray(found).tolist() is True
+
+
+@pytest.mark.parametrize(
+    ("instance", "reason"),
+    [
+        (torch_call("torch.neg", ROW), "not-refused"),
+        # a kernel that the library lacks is no rule of the operator
+        (torch_call("torch.geqrf", tensor([[1.0]], "float16")), "no-kernel-of-the-library"),
+    ],
+)
+def test_calls_that_a_compiler_may_take_are_no_refusals(instance: Instance, reason: str) -> None:
+    with pytest.raises(Invalid, match=reason):
+        model_of(instance, "refused").reference()
+
+
+def test_inductor_takes_a_call_that_pytorch_refuses(tmp_path: Path) -> None:
+    workspace = filled(tmp_path / "ws", [replace(each, outcome=Outcome.RAISED) for each in (BAD_INDEX, BAD_SHAPE)])
+    found = run(workspace, "inductor", "pytorch", ["torch"], "--input-form", "refused")
+    assert found.verdicts("index_select") == {"pass": 1}
+    (failing,) = found.of("index_add")
+    assert failing.verdict is Verdict.INCONSISTENT
+    assert failing.detail["difference"]["kind"] == "accepted"
+    assert failing.detail["difference"]["expected"].startswith("an error (RuntimeError: source tensor shape must match")
+    said = commands.run("reproduce", failing.test[:12], "--workspace", str(workspace), folder=tmp_path)
+    assert "reproduced: AssertionError: accepted: there was no error, and PyTorch refuses the call" in said.stdout
+
+
+def test_a_workspace_without_refused_calls_says_how_to_get_some(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "ws", [torch_call("torch.neg", ROW)])
+    command = ("run", "--compiler", "inductor", "--frontend", "pytorch", "--input-form", "refused")
+    done = commands.run(*command, "--workspace", str(folder), folder=tmp_path)
+    assert done.code == 4
+    assert "the workspace has no call that pytorch refuses" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("subject", "form", "said"),
+    [
+        (("tvm", "onnx"), "written", "--input-form written is for instances of PyTorch"),
+        (("tvm", "pytorch"), "refused", "--input-form refused is for routes that take a live module"),
+    ],
+)
+def test_a_form_that_a_route_cannot_say_is_refused(subject: tuple[str, str], form: str, said: str, tmp_path: Path) -> None:
+    folder = filled(tmp_path / "ws", [node("Neg", 13, X=ROW), replace(BAD_INDEX, outcome=Outcome.RAISED)])
+    command = ("run", "--compiler", subject[0], "--frontend", subject[1], "--input-form", form)
     done = commands.run(*command, "--workspace", str(folder), folder=tmp_path)
     assert done.code == 2
-    assert "--input-form written is for instances of PyTorch" in done.stderr
+    assert said in done.stderr

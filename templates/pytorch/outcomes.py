@@ -38,8 +38,8 @@ def writes_after(module: Any, tensors: Sequence[Any]) -> Writes:
     Raises:
         Invalid: the library rejects the call, or says that only inputs or only results may be written to (`torch.unsafe_split`).
     """
-    if module.name.startswith("unsafe_"):
-        raise Invalid("unsafe-to-write")
+    if "unsafe" in module.name:
+        raise Invalid("unsafe-by-name")
     torch.manual_seed(1)
     try:
         with torch.no_grad():
@@ -87,6 +87,33 @@ def after(call: Callable[..., Sequence[Any]], tensors: Sequence[Any], writes: Wr
     for place in writes.results:
         _write(results[place])
     return [*seen, *tensors]
+
+
+def refusal(call: Callable[..., object], tensors: Sequence[Any]) -> Exception | None:
+    """What *call* raises; None if it accepts *tensors*."""
+    try:
+        call(*tensors)
+    except Exception as error:
+        return error
+    return None
+
+
+def summary(error: Exception | None) -> str:
+    """The first line of what was raised, with its type."""
+    return f"{type(error).__name__}: {str(error).strip()}".partition("\n")[0]
+
+
+def check_refusal(call: Any, tensors: Sequence[Any]) -> None:
+    """Raises `Invalid` where the library accepts the call, or refuses it because it lacks a kernel, which a compiler may have.
+
+    Functions that promise no checks say so by their name (`torch._unsafe_index`).
+    """
+    with torch.no_grad():
+        found = refusal(call, tensors)
+    if found is None or "unsafe" in call.name:
+        raise Invalid("not-refused" if found is None else "unsafe-by-name")
+    if isinstance(found, NotImplementedError) or "not implemented for" in str(found):
+        raise Invalid("no-kernel-of-the-library") from found
 
 
 def writes_text(writes: Writes, inputs: Sequence[Any], results: Sequence[Any]) -> WritesText:
