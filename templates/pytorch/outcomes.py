@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,9 @@ from opera.models.template import LIBRARY_RAISED, Invalid
 from opera.templates.pytorch.source import WritesText
 
 torch: Any = importlib.import_module("torch")
+
+_MISSING = re.compile(r"not (yet )?implemented|not (yet )?supported|no longer supported|not support\b")
+"""What the library says where it lacks a kernel, and no rule forbids the call."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def check_refusal(call: Any, tensors: Sequence[Any]) -> None:
         found = refusal(call, tensors)
     if found is None or "unsafe" in call.name:
         raise Invalid("not-refused" if found is None else "unsafe-by-name")
-    if isinstance(found, NotImplementedError) or "not implemented for" in str(found):
+    if isinstance(found, NotImplementedError) or _MISSING.search(str(found)):
         raise Invalid("no-kernel-of-the-library") from found
 
 
