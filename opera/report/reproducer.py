@@ -335,8 +335,25 @@ def attempt(script: Path, config: Config, result: StoredResult, scratch: Path | 
     if another process keeps its output open.
     """
     doing(f"running {script.name}")
+    ended, output = run_script(script, config, result.compiler, scratch)
+    if isinstance(ended, int):
+        _check_imports(output, config.python("compiler", result.compiler), result)
+        return _judge(ended, output, result)
+    verdict, message = ended
+    return Attempt(result.verdict is verdict, message, output[-_SHOWN:])
+
+
+def run_script(script: Path, config: Config, compiler: str, scratch: Path | None = None) -> tuple[int | tuple[Verdict, str], str]:
+    """Runs *script* as `attempt` does.
+
+    Returns:
+        Its exit code, or the limit that it passed with words for it; and the end of what it printed.
+
+    Raises:
+        EnvironmentBroken: the interpreter of *compiler* cannot run.
+    """
     with working_folder("reproduce", scratch) as folder:
-        python, environment = surroundings(config, result.compiler, folder)
+        python, environment = surroundings(config, compiler, folder)
         own = folder / "script" / "reproducer.py"  # the folder of a script comes first when it imports, so nothing else may be there
         own.parent.mkdir()
         own.write_bytes(read_file(script))
@@ -353,12 +370,7 @@ def attempt(script: Path, config: Config, result: StoredResult, scratch: Path | 
                 ended = _followed(program, printed)
             finally:
                 program.end()
-            output = printed.end()
-    if isinstance(ended, int):
-        _check_imports(output, python, result)
-        return _judge(ended, output, result)
-    verdict, message = ended
-    return Attempt(result.verdict is verdict, message, output[-_SHOWN:])
+            return ended, printed.end()
 
 
 def surroundings(config: Config, compiler: str, folder: Path) -> tuple[str, dict[str, str]]:

@@ -36,6 +36,7 @@ CASES = {
     "fuzz": ("fuzz", "run", "--policy", "nothing"),
     "import": ("import", "fake.jsonl", "--json"),
     "issue": ("issue", "nothing"),
+    "verify": ("verify", "nothing"),
     "ls": ("ls", "--json"),
     "localize": ("localize", "nothing.onnx", "--compiler", "nothing"),
     "matrix": ("matrix",),

@@ -28,7 +28,7 @@ NEEDED = {
     "opera/store/schema.sql",
     "opera/extensions/generators/corpora/pytorch.toml",
     "opera/extensions/suites/templates/opera_suite.py.j2",
-    "opera/extensions/issues/templates/tvm.md.j2",
+    "opera/extensions/findings/templates/tvm.md.j2",
     "opera/templates/page/report.css",
     "opera/templates/page/report.html.j2",
     "opera/templates/reproducers/tvm_onnx.py.j2",

@@ -31,7 +31,7 @@ WRITERS: dict[str, str] = {
     "cli.options._quiet_pipe": OF_SYSTEM,
     "compilers.openvino.OpenVinoAdapter._read": OWN_FOLDER,
     "compilers.watching.of_onnxruntime": OWN_FOLDER,
-    "extensions.issues.cli._attempt": OWN_FOLDER,
+    "extensions.findings.issue._attempt": OWN_FOLDER,
     "extensions.environments.build.remove": OWN_PLACE,
     "extensions.environments.build._make_room": OWN_PLACE,
     "extensions.environments.build._begin": OWN_PLACE,

@@ -1,8 +1,8 @@
-"""inductor/pytorch: torch.repeat_interleave: abort when repeats is negative, output_size is given
+"""inductor/pytorch: torch.repeat_interleave: accepted when repeats is negative, output_size is given
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: repeats is negative, output_size is given.
-Actual: the process ended with SIGABRT
+Actual: accepted: expected an error (RuntimeError: repeats can not be negative), got a result
 """
 
 import torch
@@ -14,7 +14,7 @@ class Model(torch.nn.Module):
 
 
 model = Model()
-inputs = (torch.tensor([1.0, 2.0]), torch.tensor([-1, 3]))
+inputs = (torch.tensor([1.0, 2.0]), torch.tensor([3, -1]))
 with torch.no_grad():
     try:
         model(*inputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reporting import relu, result
 
-from opera.extensions.issues.text import IssueFacts, text_of
+from opera.extensions.findings.text import IssueFacts, text_of
 from opera.instance import encode_instance
 from opera.oracles.verdict import Stage, Verdict
 from opera.report.reproducer import ScriptCase

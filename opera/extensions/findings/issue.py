@@ -16,7 +16,7 @@ from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, one_line, print_json, say, write
 from opera.difftest.judge import headline
 from opera.errors import EnvironmentBroken, Exit, UserError
-from opera.extensions.issues.text import IssueFacts, call_of, provenance_of, text_of
+from opera.extensions.findings.text import IssueFacts, call_of, provenance_of, text_of
 from opera.oracles.verdict import Verdict
 from opera.report.details import campaigns_of, finding_of, finding_with, named, renamed, resolve, result_of, siblings
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
