@@ -19,6 +19,8 @@ from opera.oracles.compare import disagreement
 from opera.oracles.verdict import Failure
 
 _BACKEND = "inductor"
+_DYNAMIC = "dynamic"
+"""The route whose graphs have symbols in place of sizes from the first call on."""
 
 
 class NotOneGraph(Exception):
@@ -33,7 +35,7 @@ class InductorAdapter(Adapter):
     """torch.compile with the Inductor backend, one graph, one compile thread."""
 
     name = "inductor"
-    routes = (Route("pytorch", "dynamo", None),)
+    routes = (Route("pytorch", "dynamo", None), Route("pytorch", _DYNAMIC, None))
     packages = ("torch>=2.9",)
     issue_form = "pytorch"
     test_tolerances = {"pytorch": (1e-5, 1.3e-6)}  # torch.testing.assert_close, which test/inductor uses
@@ -54,12 +56,12 @@ class InductorAdapter(Adapter):
         return {"torch": str(self._torch.__version__), "cxx": compiler, "backend": _BACKEND}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
-        return self._compiled(subject.module.part)
+        return self._compiled(subject.module.part, subject)
 
-    def _compiled(self, module: Any) -> Any:
+    def _compiled(self, module: Any, subject: Subject) -> Any:
         self._torch._dynamo.reset()
         self._torch.manual_seed(1)
-        return self._torch.compile(module, backend=_BACKEND, fullgraph=True)
+        return self._torch.compile(module, backend=_BACKEND, fullgraph=True, dynamic=subject.route.name == _DYNAMIC or None)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")
@@ -142,7 +144,7 @@ class InductorCudaAdapter(InductorAdapter):
             raise OtherOnTheGpu(str(error)) from error
         if (reason := disagreement(expected, [actual])) is not None:
             raise OtherOnTheGpu(reason)
-        return self._compiled(module)
+        return self._compiled(module, subject)
 
     def is_spent(self) -> bool:
         try:

@@ -253,6 +253,7 @@ def driving_code(adapter: type[Adapter], frontend: str, facts: Mapping[str, obje
 
     script: dict[str, object] = {
         "general": False,
+        "route": "",
         "to_compile": "",
         "to_run": "",
         "target": f'"{adapter.target}"',

@@ -14,10 +14,12 @@ import torch
 from instances import counting, node, tensor, torch_call
 from real_campaigns import filled, run
 
+from opera.compilers.adapter import Subject
+from opera.compilers.inductor import InductorAdapter
 from opera.instance import Argument, Instance, Kind
 from opera.models.template import Invalid
 from opera.oracles.verdict import Verdict
-from opera.report.reproducer import foreign_names
+from opera.report.reproducer import driving_code, foreign_names
 from opera.templates.onnx.model import OnnxTemplate
 from opera.templates.pytorch.model import PyTorchTemplate
 from opera.templates.pytorch.programs import open_shapes
@@ -107,3 +109,21 @@ def test_a_route_with_fixed_sizes_is_refused(tmp_path: Path) -> None:
     done = commands.run(*command, "--workspace", str(folder), folder=tmp_path)
     assert done.code == 2
     assert "the route fx of tvm/pytorch has fixed sizes" in done.stderr
+
+
+def test_inductors_route_dynamic_has_symbols_in_place_of_sizes(tmp_path: Path) -> None:
+    found = run(filled(tmp_path / "ws", [torch_call("torch.relu", SQUARE)]), "inductor", "pytorch", ["torch"], "--route", "dynamic")
+    assert [each.verdict for _, each in found.results] == [Verdict.PASS]
+    adapter: Any = InductorAdapter({})
+    adapter.start()
+    model = PyTorchTemplate().build(torch_call("torch.relu", counting(2, 3)), "key", 0)
+    for name, graphs in (("dynamic", 1), ("dynamo", 2)):
+        subject = Subject(next(each for each in adapter.routes if each.name == name), b"", {}, 1, lambda: model.instance, module=model)
+        compiled = adapter.load(subject, lambda stage: None)
+        counter = torch._dynamo.utils.counters["stats"]
+        before = counter["unique_graphs"]
+        for size in (3, 5):
+            compiled(torch.ones(2, size))
+        assert counter["unique_graphs"] - before == graphs
+    text = driving_code(InductorAdapter, "pytorch", {"route": "dynamic"}).text
+    assert 'torch.compile(model, backend="inductor", fullgraph=True, dynamic=True)' in text

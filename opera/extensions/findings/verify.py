@@ -180,4 +180,4 @@ def _print(found: Sequence[Verified]) -> None:
     for each in found:
         if each.state is not State.FAILS:
             echo(f"{each.subject}/{each.name}: {each.state.value}: {summary(each.said)}")
-    say(f"{plural(len(found), 'finding')}: " + ", ".join(f"{n:,} {s.value}" for s in State if (n := sum(e.state is s for e in found))))
+    say(f"{plural(len(found), 'finding')}: " + ", ".join(f"{s.value}: {n:,}" for s in State if (n := sum(e.state is s for e in found))))

@@ -49,7 +49,7 @@ def test_findings_that_fail_as_said_end_well_also_where_some_cannot_run(tmp_path
     done = verify(written(tmp_path / "findings", **rows))
     assert done.code == 0, done.stderr
     assert "tvm-onnx/absent: environment missing: ModuleNotFoundError" in done.stdout
-    assert "2 findings: 1 fails as said, 1 environment missing" in done.stderr
+    assert "2 findings: fails as said: 1, environment missing: 1" in done.stderr
     assert verify(tmp_path / "findings", "-k", "nothing").code == 4
 
 
