@@ -2,7 +2,7 @@
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: dynamic=True, the first call is the compiled one.
-Actual: InternalTorchDynamoError: RuntimeError: SymIntArrayRef expected to contain only concrete integers
+Actual: InternalTorchDynamoError: SymIntArrayRef expected to contain only concrete integers
 """
 
 import numpy as np
