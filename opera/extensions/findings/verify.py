@@ -16,12 +16,11 @@ import msgspec
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER
 from opera.cli.options import JOBS, common
-from opera.compilers.registry import noise_of
 from opera.config import Config, load_config
 from opera.console import doing, echo, one_line, plural, print_json, print_table, say
 from opera.corpus.selection import selector
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
-from opera.oracles.fingerprint import summary, template
+from opera.oracles.fingerprint import summary
 from opera.oracles.verdict import Verdict
 from opera.report.reproducer import run_script
 from opera.untrusted import JsonObject, read_file
@@ -30,8 +29,9 @@ from opera.workers.process import signal_name
 
 SCHEMA = "verify/1"
 _LACKS = re.compile(r"^(?:ModuleNotFoundError: No module named|ImportError: cannot import name) '([\w.]+)'", re.MULTILINE)
-_SIGN = 40
-"""Characters of a message that tell a crash from others."""
+_WORD = re.compile(r"[A-Za-z_]{4,}")
+_SHARE = 0.75
+"""Share of the words of a row's message that a crash has to say again: numbers, addresses and folders differ between machines."""
 
 
 class State(enum.Enum):
@@ -154,17 +154,16 @@ def state_of(script: Path, compiler: str, row: Row, config: Config) -> tuple[Sta
     if lacks is not None and lacks[0] not in row.summary and lacks[0] in last:
         return State.MISSING, last
     said = f"the process ended with {signal_name(-ended)}" if ended < 0 else last
-    return (State.FAILS if _as_said(ended, output, compiler, row) else State.OTHERWISE), said
+    return (State.FAILS if _as_said(ended, output, row) else State.OTHERWISE), said
 
 
-def _as_said(ended: int, output: str, compiler: str, row: Row) -> bool:
+def _as_said(ended: int, output: str, row: Row) -> bool:
     if ended < 0:
         return row.verdict is Verdict.ABORT and signal_name(-ended) in row.summary
     if row.verdict is Verdict.INCONSISTENT:
         return "AssertionError" in output
-    kind, _, message = row.summary.partition(": ")
-    noise = noise_of(compiler)
-    return row.verdict is Verdict.CRASH and kind in output and template(message, noise)[:_SIGN] in template(output, noise, len(output))
+    words = set(_WORD.findall(row.summary))
+    return row.verdict is Verdict.CRASH and sum(word in output for word in words) >= _SHARE * len(words)
 
 
 def _document(found: Iterable[Verified]) -> JsonObject:
