@@ -28,9 +28,19 @@ PRINTED = {
     "evaluate": ("evaluate", "--campaign", "{0}", "--seeds", "2", "--strategy", "opera", "--strategy", "random"),
     "run": ("run", "--compiler", "fake", "--frontend", "fake", "-j", "1", "--build", "tuesday"),
     "replay": ("replay", "--lib", "fake"),
+    "verify": ("verify", "findings"),
 }
 NEED_MORE = {"check", "extract", "equipped", "fuzz_assess", "report", "stablehlo"}
 """Modules of tables that need a real library, a suite or a real compiler."""
+_FINDINGS = """
+compiler = "tvm"
+frontend = "onnx"
+[[finding]]
+name = "an-operator-with-a-long-name-01234567"
+verdict = "crash"
+summary = "ValueError: no such size"
+operators = ["ai.onnx.Relu"]
+"""
 _WIDE = ("opera ", "/", "reproduce", "--")
 """What a line of a command or of a path has, which nobody may break."""
 
@@ -45,6 +55,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     made.add(instance("another_operator_with_quite_a_long_name_that_fails", "panic"))
     assert made.opera("export", "jsonl", "other.jsonl").code == 0
     made.run("--build", "tuesday")
+    (made.folder / "findings" / "tvm-onnx").mkdir(parents=True)
+    (made.folder / "findings" / "tvm-onnx" / "an-operator-with-a-long-name-01234567.py").write_text("raise SystemExit('word ' * 40)")
+    (made.folder / "findings" / "tvm-onnx.toml").write_text(_FINDINGS)
     return made
 
 
@@ -54,7 +67,7 @@ def test_a_table_is_as_wide_as_the_terminal(lab: Lab, name: str, width: int) -> 
     campaigns = [each["id"] for each in lab.opera("ls", "--json").json["campaigns"]]
     arguments = [each.format(*campaigns) for each in PRINTED[name]]
     variables = {"COLUMNS": str(width)}
-    alone = name == "env"  # which asks every adapter, a broken one of the fake compilers too
+    alone = name in ("env", "verify")  # which look at no workspace; `env` asks every adapter, a broken one of the fake compilers too
     outcome = run(*arguments, folder=lab.folder, variables=variables) if alone else lab.opera(*arguments, variables=variables)
     assert outcome.stdout, outcome.stderr
     assert outcome.code in (0, 1), outcome.stderr

@@ -57,7 +57,7 @@ WRITERS: dict[str, str] = {
     "instrumentation.copies._become": LIBRARY,
     "instrumentation.stream.Stream.__init__": LIBRARY,
     "instrumentation.stream.Stream.silence": OF_SYSTEM,
-    "report.reproducer.attempt": OWN_FOLDER,
+    "report.reproducer.run_script": OWN_FOLDER,
     "run.status.Journal.flush": OWN_PLACE,
     "store.database._opened": OWN_PLACE,
     "store.database.new_database": OWN_PLACE,
