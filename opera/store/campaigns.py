@@ -172,7 +172,7 @@ class Campaigns:
 
     def all(self) -> list[Campaign]:
         """All campaigns, the oldest first."""
-        return self._select("ORDER BY started, rowid", ())
+        return self._select("ORDER BY started, id", ())
 
     def _select(self, where: str, values: tuple[Any, ...]) -> list[Campaign]:
         rows = self._database.execute(
