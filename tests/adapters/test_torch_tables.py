@@ -96,7 +96,7 @@ def outcome(instance: Instance, make: Callable[[Any], str]) -> str:
         try:
             return make(exported(instance))
         except Exception as error:
-            return re.sub(r"\b0x[0-9a-f]+", "0x", f"{type(error)}: {error}")
+            return re.sub(r"\b0x[0-9a-f]+|(?<=:)\d{9,}", "0x", f"{type(error)}: {error}")
 
 
 @pytest.mark.slow
