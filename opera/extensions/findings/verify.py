@@ -29,6 +29,7 @@ from opera.workers.process import signal_name
 
 SCHEMA = "verify/1"
 _LACKS = re.compile(r"^(?:ModuleNotFoundError: No module named|ImportError: cannot import name) '([\w.]+)'", re.MULTILINE)
+_SIGNAL = re.compile(r"\bSIG[A-Z]+\b")
 _WORD = re.compile(r"[A-Za-z_]{4,}")
 _SHARE = 0.75
 """Share of the words of a row's message that a crash has to say again: numbers, addresses and folders differ between machines."""
@@ -159,7 +160,8 @@ def state_of(script: Path, compiler: str, row: Row, config: Config) -> tuple[Sta
 
 def _as_said(ended: int, output: str, row: Row) -> bool:
     if ended < 0:
-        return row.verdict is Verdict.ABORT and signal_name(-ended) in row.summary
+        named = _SIGNAL.search(row.summary)
+        return row.verdict is Verdict.ABORT and (named is None or named[0] == signal_name(-ended))
     if row.verdict is Verdict.INCONSISTENT:
         return "AssertionError" in output
     words = set(_WORD.findall(row.summary))
