@@ -95,11 +95,14 @@ def command(folder: Path, compiler: str | None, keyword: str | None, jobs: int, 
     chosen = [(table, row) for table in of_compiler for row in table.finding if any(map(wanted, row.operators))]
     if not chosen:
         raise NothingSelected(f"no finding of {folder} is selected")
-    found = list(verified(folder, chosen, load_config(), jobs))
-    if as_json:
-        print_json(_document(found))
-    else:
-        _print(found)
+    found: list[Verified] = []
+    try:
+        found.extend(verified(folder, chosen, load_config(), jobs))
+    finally:  # an interruption leaves what is known
+        if as_json:
+            print_json(_document(found))
+        elif found:
+            _print(found)
     return Exit.NEW_FINDINGS if any(each.state in (State.OTHERWISE, State.MENDED) for each in found) else Exit.CLEAN
 
 
