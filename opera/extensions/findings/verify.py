@@ -107,7 +107,7 @@ def command(folder: Path, compiler: str | None, keyword: str | None, jobs: int, 
 
 
 def tables(folder: Path) -> Iterator[Table]:
-    """The tables of *folder*; raises UserError for a file that is none, or a name that leads out of its folder."""
+    """The tables of *folder*; raises UserError for a file that is no table, and for a name that no script can have."""
     paths = sorted(folder.glob("*.toml"))
     if not paths:
         raise UserError(f"{folder} has no table of findings; name a folder such as data/findings")
@@ -119,7 +119,7 @@ def tables(folder: Path) -> Iterator[Table]:
         names = [f"{table.compiler}-{table.frontend}", *(row.name for row in table.finding)]
         wrong = next((name for name in names if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name)), None)
         if wrong is not None or names[0] != path.stem:
-            raise UserError(f"{path} is no table of findings: {one_line(wrong or names[0])!r} is not the name of a file beside it")
+            raise UserError(f"{path} is no table of findings: {one_line(wrong or names[0])!r} names neither it nor a script of it")
         yield table
 
 

@@ -23,10 +23,12 @@ from opera.extensions.suites.layout import INDENT, formatted, formatted_decorato
 from opera.extensions.suites.names import family_of, name_of_test
 from opera.extensions.suites.shorter import TENSORS, apart, in_place, tidied, without_lists
 from opera.extensions.suites.statements import Store, assignment, folded, literal, longest_literal, parsed, without_literal
+from opera.models.forms import InputForm, ModelForm
 from opera.models.template import Reference
 from opera.oracles.tolerance import tolerance_of
 from opera.report.reproducer import ScriptCase, foreign_names, said
 from opera.report.scripts import ModelSources
+from opera.store import StoredResult
 
 MOST_LINES = 15
 """Lines of a test, without decorator and comments."""
@@ -146,7 +148,7 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
         except EnvironmentBroken as error:
             why = error
             continue
-        _check_names(source, route.library, result.test)
+        _check_names(source, route.library, result)
         failure = failure_of(result)
         reference = made.reference
         has_expected = reference.undefined is None
@@ -192,12 +194,13 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
     raise why
 
 
-def _check_names(source: ModelSource, library: str, test: str) -> None:
+def _check_names(source: ModelSource, library: str, result: StoredResult) -> None:
     why = foreign_names(f"{source.text}\n{source.expected}", library)
-    if why is None and "def export(" in source.text:
-        why = "the tests of a suite capture PyTorch's modules with the sizes of their inputs, and it fails with open sizes"
+    form = ModelForm.parse(result.form).inputs
+    if form.has_outcome or (form is InputForm.SYMBOLIC and library == "pytorch"):
+        why = f"a suite calls PyTorch's modules with plain inputs and compares results, and it fails in the form {form.value}"
     if why is not None:
-        raise UserError(f"no test was written for {test[:12]}, because {why}; `opera show {test[:12]}` has the facts")
+        raise UserError(f"no test was written for {result.test[:12]}, because {why}; `opera show {result.test[:12]}` has the facts")
 
 
 def _unpacked_expected(test: SuiteTest, store: Store) -> SuiteTest:

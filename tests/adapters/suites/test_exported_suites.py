@@ -9,6 +9,7 @@ import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,17 @@ import commands
 import numpy as np
 import onnx
 import pytest
+from instances import counting, tensor, torch_call
 from onnx import numpy_helper
 from onnx.backend.base import Backend, BackendRep
 from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 from onnx.reference import ReferenceEvaluator
+from real_campaigns import filled
 
 from opera.arrays import numpy_dtype
 from opera.extensions.suites.tensors import NoTensor, tensor_proto, value_proto
+from opera.instance import Outcome
 
 ROOT = Path(__file__).parents[3]
 SUITES = ROOT / "data" / "suites"
@@ -183,3 +187,13 @@ def test_bad_input_is_one_message(workspace: Path, tmp_path: Path, options: tupl
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "suite").exists()
+
+
+def test_a_refused_call_becomes_no_test_and_the_reason_is_said(tmp_path: Path) -> None:
+    bad = torch_call("torch.index_add", counting(3, 2), dim=0, index=tensor([0, 2], "int64"), source=counting(2))
+    folder = filled(tmp_path / "ws", [replace(bad, outcome=Outcome.RAISED)])
+    done = opera("run", "--compiler", "inductor", "--frontend", "pytorch", "--input-form", "refused", "--exit-zero", "-q", workspace=folder)
+    assert done.returncode == 0, done.stderr
+    done = opera("export", "pytest", str(tmp_path / "suite"), "--compiler", "inductor", workspace=folder)
+    assert "it fails in the form refused" in done.stdout + done.stderr
+    assert not list((tmp_path / "suite").glob("burn_down/*.py"))

@@ -60,8 +60,8 @@ ROW = 'compiler = "tvm"\nfrontend = "onnx"\n[[finding]]\nname = "{}"\nverdict = 
     ("text", "said"),
     [
         ("compiler = [", "is no table of findings"),
-        ('compiler = "tvm"\nfrontend = "pytorch"', "'tvm-pytorch' is not the name of a file beside it"),
-        (ROW.format("../x", "crash"), "'../x' is not the name of a file beside it"),
+        ('compiler = "tvm"\nfrontend = "pytorch"', "'tvm-pytorch' names neither it nor a script of it"),
+        (ROW.format("../x", "crash"), "'../x' names neither it nor a script of it"),
         (ROW.format("x", "crash"), "x.py is missing"),
         (ROW.format("x", "odd"), "is no table of findings"),
     ],
