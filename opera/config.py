@@ -8,6 +8,10 @@
     path = ["../tvm/python"]                  # first on the search path for Python modules
     env = {TVM_LIBRARY_PATH = "/src/build"}   # environment variables
 
+    [compiler.tvm.versions]                   # what `--compiler tvm==0.26.0` uses in place of these
+    "0.26.0" = "envs/tvm/0.26.0/bin/python"
+    nightly = {path = ["../nightly/python"]}
+
 A path is relative to the file that names it. The nearest `opera.toml` counts, from the current folder upwards, that
 no other user could have written. An environment
 variable such as `OPERA_COMPILER_TVM_PYTHON` counts more. `opera env create` writes such entries, and touches nothing else in the file.
@@ -23,11 +27,15 @@ import pwd
 import re
 import stat
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
-from opera.console import say
+from opera.console import one_line, say
 from opera.errors import EnvironmentBroken, UserError
 from opera.trust import Trust
 from opera.untrusted import Document, Malformed, parsed_toml, read_file
@@ -36,12 +44,17 @@ FILE = "opera.toml"
 INCOMPLETE = ".incomplete"
 """A file of this name lies in an environment that `opera env create` has not finished."""
 _SECTIONS = ("library", "compiler")
-_KEYS = {"library": ("python",), "compiler": ("python", "path", "env")}
+_VERSIONS = "versions"
+_KEYS = {"library": ("python",), "compiler": ("python", "path", "env", _VERSIONS)}
 _ENV = "env."
 """How the key of a variable begins, e.g. `env.TVM_LIBRARY_PATH`."""
 _RESERVED = re.compile(r"PYTHON.*|OPERA_.*|TMPDIR")
 """Variables that OPERA sets for its workers."""
 _MOST_BYTES = 2**20
+VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,59}")
+"""The name of a version of a compiler: that of a release, or any for a build."""
+_chosen: ContextVar[Mapping[str, str]] = ContextVar("chosen", default=MappingProxyType({}))
+Entries = dict[str, "Setting"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,22 @@ class Setting:
     origin: str
 
 
+@contextmanager
+def choosing(compiler: str, version: str) -> Generator[None]:
+    """While it is open, `load_config` gives the settings of *version* of *compiler*."""
+    token = _chosen.set({**_chosen.get(), compiler: version})
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def named_build(compiler: str) -> str | None:
+    """The chosen version of *compiler* if its name is that of a build; None for a release, which says its version itself."""
+    version = _chosen.get().get(compiler)
+    return None if version is None or re.match(r"\d", version) else version
+
+
 @dataclass(frozen=True)
 class Config:
     """The settings of a project.
@@ -59,10 +88,30 @@ class Config:
     Attributes:
         values: By section, name and key.
         trust: What workers of this command may load in addition to libraries and compilers. No file says that, only the command line.
+        versions: By compiler and name, the settings of a version, which replace those of the compiler.
+        at_version: The compilers whose settings are those of a version; environment variables do not change them.
     """
 
     values: dict[tuple[str, str, str], Setting]
     trust: Trust = field(default_factory=Trust)
+    versions: dict[tuple[str, str], Entries] = field(default_factory=dict[tuple[str, str], Entries])
+    at_version: frozenset[str] = frozenset()
+
+    def at(self, compiler: str, version: str) -> Config:
+        """The settings with those of a version of *compiler* in place of its usual ones.
+
+        Raises:
+            UserError: no file names this version.
+        """
+        entries = self.versions.get((compiler, version))
+        if entries is None:
+            known = ", ".join(name for each, name in self.versions if each == compiler) or "none"
+            name = one_line(version, 60)
+            raise UserError(f"{compiler} has no version {name!r} here (there is {known}); `opera env create {compiler}=={name}` makes it")
+        others = {key: each for key, each in self.values.items() if key[:2] != ("compiler", compiler)}
+        entries = {"python": self.setting("compiler", compiler, "python"), **entries}
+        own = {("compiler", compiler, key): each for key, each in entries.items()}
+        return replace(self, values={**others, **own}, at_version=self.at_version | {compiler})
 
     def python(self, section: str, name: str) -> str:
         """The interpreter of a `library` or `compiler`; by default the one that runs this.
@@ -107,7 +156,7 @@ class Config:
     def setting(self, section: str, name: str, key: str) -> Setting:
         """A value with its origin."""
         variable = f"OPERA_{section}_{name}_{key}".upper().replace("-", "_")
-        if variable in os.environ and not key.startswith(_ENV):
+        if variable in os.environ and not key.startswith(_ENV) and not (section == "compiler" and name in self.at_version):
             return Setting(os.environ[variable], variable)
         return self.values.get((section, name, key), Setting(sys.executable if key == "python" else "", "default"))
 
@@ -156,9 +205,12 @@ def _is_alone_in(group: int) -> bool:
 
 
 def load_config(start: Path | None = None) -> Config:
-    """Reads the nearest `opera.toml`; raises UserError when it is malformed."""
+    """Reads the nearest `opera.toml`, and takes the versions that are chosen; raises UserError when it is malformed."""
     path = config_file(start)
-    return Config({}) if path is None else config_in(path, content_of(path))
+    config = Config({}) if path is None else config_in(path, content_of(path))
+    for compiler, version in _chosen.get().items():
+        config = config.at(compiler, version)
+    return config
 
 
 def content_of(path: Path) -> bytes:
@@ -175,7 +227,29 @@ def config_in(path: Path, data: bytes) -> Config:
         document = parsed_toml(data)
     except Malformed as error:
         raise UserError(f"{path}: {error}") from error
-    return Config({key: value for section, name, table in _tables(path, document) for key, value in entries_of(path, section, name, table)})
+    values: dict[tuple[str, str, str], Setting] = {}
+    versions: dict[tuple[str, str], Entries] = {}
+    for section, name, table in _tables(path, document):
+        if section == "compiler" and isinstance(table, dict) and _VERSIONS in table:
+            own = cast("dict[str, object]", table)
+            versions.update({(name, each): found for each, found in _versions(path, name, own.pop(_VERSIONS))})
+            if not own:
+                continue
+        values.update(entries_of(path, section, name, table))
+    return Config(values, versions=versions)
+
+
+def _versions(path: Path, name: str, value: object) -> Iterator[tuple[str, Entries]]:
+    """The name and the settings of each version of the compiler *name*."""
+    if not isinstance(value, dict):
+        raise UserError(f'{path}: `versions` of [compiler.{name}] is not a table; write [compiler.{name}.versions] and "NAME" = "PYTHON"')
+    for version, entry in cast("dict[str, object]", value).items():
+        if not VERSION.fullmatch(version):
+            raise UserError(f"{path}: {one_line(version, 60)!r} of [compiler.{name}.versions] is no name of a version")
+        table = {"python": entry} if isinstance(entry, str) else entry
+        if isinstance(table, dict) and _VERSIONS in table:
+            raise UserError(f"{path}: the version {version} of {name} has versions of its own")
+        yield version, {key[2]: setting for key, setting in entries_of(path, "compiler", name, table)}
 
 
 def _tables(path: Path, document: Document) -> list[tuple[str, str, object]]:

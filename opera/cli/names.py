@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 import click
 from click.shell_completion import CompletionItem
 
+from opera.config import choosing, load_config
 from opera.console import one_line
 from opera.errors import OperaError
 
@@ -46,6 +47,16 @@ class Name(click.ParamType[str]):
         """The names to choose from."""
         names = [] if ctx is None else [each.value for each in self.shell_complete(ctx, param, "")]
         return f"Choose one of {', '.join(names)}." if names else None
+
+
+class CompilerName(Name):
+    """The name of a compiler, or `NAME==VERSION`: then the command uses that version of opera.toml."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        name, equals, version = value.partition("==")
+        if equals and ctx is not None:
+            ctx.with_resource(choosing(name, version))
+        return name
 
 
 class Names(click.ParamType[list[str]]):
@@ -81,7 +92,8 @@ def _adapters(context: click.Context) -> Iterator[type[Adapter]]:
 def _compilers(_context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
     from opera.compilers.registry import plugins
 
-    return ((name, "") for name in plugins())
+    yield from ((name, "") for name in plugins())
+    yield from ((f"{name}=={version}", "") for name, version in load_config().versions)
 
 
 def _frontends(context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
@@ -143,7 +155,7 @@ def _campaigns(context: click.Context, _incomplete: str) -> Iterator[tuple[str, 
         yield from ((each.id, f"{each.compiler}/{each.frontend}") for each in Campaigns(space).all())
 
 
-COMPILER = Name(_compilers)
+COMPILER = CompilerName(_compilers)
 FRONTEND = Name(_frontends)
 ROUTE = Name(_routes)
 LEVEL = Name(_levels)

@@ -72,7 +72,7 @@ def reproduced(
     Returns its path, its text, and the outcome; None for one that did not run.
     """
     with open_workspace(workspace, write=False) as space:
-        name, cases = _find(space, identity)
+        name, cases = cases_of(space, identity)
         if output is None:
             script = own_folder(space.folder / "reproducers") / f"{name}.py"
         else:
@@ -105,8 +105,12 @@ def _write(script: Path, text: str) -> None:
         file.write(text.encode("utf-8"))
 
 
-def _find(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:
-    """A name, and the cases that scripts can show for the finding or failing test *identity*, its reduced instance first."""
+def cases_of(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:
+    """A name, and the cases that scripts can show for the finding or failing test *identity*, its reduced instance first.
+
+    Raises:
+        UserError: nothing is called *identity*, or it did not fail.
+    """
     target = resolve(space, identity)
     if target.finding is not None:
         finding = finding_of(space, target.finding)

@@ -13,6 +13,7 @@ from opera.cli.names import COMPILER, FRONTEND, LEVEL, ROUTE, STRATEGY
 from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Opsets, Size, common, history_option
 from opera.cli.report_files import report_files
 from opera.compilers.registry import choose_route, plugin
+from opera.config import named_build
 from opera.console import STDOUT, echo, option, plural, print_json, print_table, say
 from opera.corpus.samples import add_sample, sample_of
 from opera.difftest.settings import Settings, Shard
@@ -55,12 +56,15 @@ _output = heading("Output")
 
 
 @click.command("run", cls=HeadedCommand)
-@_subject("--compiler", type=COMPILER, metavar="NAME", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
+@_subject("--compiler", type=COMPILER, metavar="NAME", required=True, help="Compiler to test, or a version of it, e.g. tvm==0.26.0.")
 @_subject("--frontend", type=FRONTEND, metavar="NAME", required=True, help="Model format to load, e.g. onnx, pytorch, keras.")
 @_subject("--route", type=ROUTE, metavar="NAME", help="Chain of conversions; by default the first route of the adapter.")
 @_subject("--level", type=LEVEL, metavar="NAME", help="Optimisation level of the compiler; by default the adapter's default level.")
 @_subject(
-    "--build", metavar="TEXT", help="Name of the compiler build, part of every test's identity, if the version does not identify the build."
+    "--build",
+    metavar="TEXT",
+    help="Name of the compiler build, part of every test's identity, if the version does not identify the build; by default BUILD of"
+    " --compiler NAME==BUILD.",
 )
 @_subject(
     "--input-form",
@@ -188,7 +192,7 @@ def command(
     settings = Settings(
         compiler, frontend, route, _FORMS[input_form], opsets or (), seed, strategy, keyword, limit, cap, budget,
         1 if exit_first else maxfail, jobs, timeout, memory, chebyshev, level, seeds=seeds,
-        shard=None if shard is None else Shard.parse(shard), build=build,
+        shard=None if shard is None else Shard.parse(shard), build=build or named_build(compiler),
         cluster=Cluster(address, shared_folder) if executor == "ray" else None,
     )  # fmt: skip
     _prepare(settings, workspace, samples=samples, quiet=quiet or as_json)

@@ -193,9 +193,9 @@ class Adapter:
     """By frontend, absolute and relative tolerance of float32 in the project's own tests: exported suites keep to it where they can."""
     remarks: ClassVar[tuple[str, ...]] = ()
     """What a user may look for in vain, one line each: `opera doctor` prints them."""
-    newest_opset: ClassVar[int] = NEWEST_CLAIMED
+    newest_opset: int = NEWEST_CLAIMED
     """The newest opset of ONNX that it says to load: it may refuse models of a newer one, and a wrong result of such a model is no fault of
-    an operator."""
+    an operator. `start` sets it where a version of the compiler says so itself."""
     precision: ClassVar[str] = "float32"
     """The format in which it computes products of float32: `float32`, `TF32`, `float16` or `bfloat16`. In less, no campaign starts."""
     devices: ClassVar[tuple[str, ...]] = ("cpu",)

@@ -15,6 +15,7 @@ from opera.arrays import Array, Outputs, Signature, dtype_name, pack, packed_siz
 from opera.compilers import onnx_format, watching
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.models import onnx_inputs
+from opera.models.opsets import NEWEST_CLAIMED, OLDEST
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Failure
 
@@ -26,6 +27,8 @@ _NO_LOCALE = r"Failed to construct locale with name"
 _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
 _TYPED = ("Fail", "InvalidArgument", "InvalidGraph", "NotImplemented")
 """Its statuses for a model that is wrong. Others, as RuntimeException, are for failures of its own."""
+_NEWER = r"\bUnsupported model IR version\b|\bONNX Runtime only \*guarantees\* support for models stamped with"
+_OLD_IR = 8
 _MOST_NAMED = 3
 _OPEN_END = 10_000
 """Last opset of a kernel that has no later version is some huge number."""
@@ -44,7 +47,7 @@ class OnnxRuntimeAdapter(Adapter):
         Route("keras", "tf2onnx", "onnx", environment=on_backend("tensorflow")),
         rejecting("onnx"),
     )
-    packages = ("onnxruntime>=1.24", "onnx>=1.19")
+    packages = ("onnxruntime>=1.20", "onnx>=1.19")
     levels = ("all", "none")
     project = ("onnxruntime.", "onnxruntime/")
     issue_form = "onnxruntime"
@@ -59,6 +62,7 @@ class OnnxRuntimeAdapter(Adapter):
         UnsupportedRule((f"{_STATE}.NotImplemented",), "no-kernel", stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), "no-operator", pattern=r"is not a registered function/op"),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), NEWER_OPSET, _UNKNOWN_ATTRIBUTE),
+        UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidArgument"), NEWER_OPSET, _NEWER),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.RuntimeException"), "declined", _DECLINES, stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail",), "locale-not-installed", _NO_LOCALE),
         UnsupportedRule((f"{_STATE}.InvalidGraph",), "dtype", pattern=_WRONG_TYPE),
@@ -78,8 +82,20 @@ class OnnxRuntimeAdapter(Adapter):
             self._ort.GraphOptimizationLevel, f"ORT_{'ENABLE_ALL' if level == 'all' else 'DISABLE_ALL'}"
         )
         self._session_options = options
+        self.newest_opset = next((opset for opset in range(NEWEST_CLAIMED, OLDEST, -1) if self._loads(opset)), OLDEST)
         self._left_out: list[str] = []
         return {"onnxruntime": str(self._ort.__version__), "provider": "CPUExecutionProvider", "optimization": level}
+
+    def _loads(self, opset: int) -> bool:
+        """Whether this version of ONNX Runtime takes a model of *opset*; it refuses those that were not released when it was built."""
+        text = f'<ir_version: {_OLD_IR}, opset_import: ["": {opset}]> g (float[1] x) => (float[1] y) {{ y = Identity (x) }}'
+        try:
+            self._ort.InferenceSession(
+                self._onnx.parser.parse_model(text).SerializeToString(), self._session_options, providers=["CPUExecutionProvider"]
+            )
+        except Exception:
+            return False
+        return True
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         options = {"providers": ["CPUExecutionProvider"], "disabled_optimizers": self._left_out}

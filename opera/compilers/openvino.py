@@ -55,7 +55,7 @@ class OpenVinoAdapter(Adapter):
         Route("tflite", "litert", "tflite", library="tensorflow", environment=on_backend("tensorflow")),
         rejecting("onnx"),
     )
-    packages = ("openvino>=2026.1",)
+    packages = ("openvino>=2024.0",)
     fork = Fork.STARTED
     project = ("openvino.frontend.", "openvino._ov_api")  # the importers; `openvino.tools` calls them
     issue_form = "openvino"

@@ -52,12 +52,16 @@ def _packages(python: Path) -> list[Entry] | None:
     except OSError:
         return None
     found = [(str(python.resolve()), base.st_mtime_ns)]
-    for packages in sorted(folder.glob("lib*/python3*/site-packages")):
+    folders = sorted(folder.glob("lib*/python3*/site-packages"))
+    for packages in folders:  # those that a .pth file names follow
         for each in sorted(os.scandir(packages), key=lambda entry: entry.name):
             if each.name.startswith("__editable__") and each.name.endswith(".pth") and not each.name.startswith(_OWN):
                 return None
             if each.name.endswith(_INSTALLED):
                 found.append((each.path, each.stat().st_mtime_ns))
+            if each.name.endswith(".pth"):
+                named = map(Path, Path(each).read_text(encoding="utf-8", errors="replace").splitlines())
+                folders += [path for path in named if path.is_absolute() and path.is_dir() and path not in folders]
     return found
 
 

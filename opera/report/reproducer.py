@@ -454,9 +454,14 @@ def _judge(code: int, output: str, result: StoredResult) -> Attempt:
     return Attempt(False, last[:200], tail)
 
 
+def difference_shown(output: str) -> str | None:
+    """The kind of difference that the assertion of a script told in *output*, as `Symptom.kind`; None if no assertion failed."""
+    return next((kind for kind, sign in _SIGNS.items() if sign in output), None) if "AssertionError" in output else None
+
+
 def _judge_difference(output: str, kind: str, tail: str) -> Attempt:
     """Whether the script's assertion failed over the same kind of difference; the message is what it saw this time."""
-    seen = next((found for found, sign in _SIGNS.items() if sign in output), None) if "AssertionError" in output else None
+    seen = difference_shown(output)
     lines = [line.strip() for line in output.splitlines()]
     words = [line.rstrip(":") for line in lines if line.startswith(_TELLING) or "location mismatch" in line]
     message = "; ".join(words)[:240] or (lines[-1] if lines else "")

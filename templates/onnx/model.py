@@ -18,7 +18,7 @@ from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Model, PythonSource, Reference
 from opera.templates.onnx.documentation import forbidden
 from opera.templates.onnx.operators import check_message, check_operator
-from opera.templates.onnx.opset import LATELY, OLDER_OPERATOR, lowest, newest, restated
+from opera.templates.onnx.opset import LATELY, OLDER_OPERATOR, lowest, newest, oldest_ir, restated
 from opera.templates.onnx.source import python_source
 from opera.templates.onnx.symbolic import with_open_sizes
 from opera.templates.onnx.wide import NARROW, widened, with_wide_integers
@@ -27,7 +27,6 @@ onnx: Any = importlib.import_module("onnx")
 helper: Any = importlib.import_module("onnx.helper")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 
-_IR_OF_OPSET = 10
 _RANDOM_ATTRIBUTE = "seed"
 """Every ONNX operator that draws random numbers has an attribute of this name, and no other has."""
 _FORMATS = {f"onnx.{kind.__name__}": kind for kind in (onnx.GraphProto, onnx.SparseTensorProto, onnx.TypeProto)}
@@ -246,8 +245,7 @@ class OnnxModel:
         for each in imports:
             check_message(each)
         model = helper.make_model(graph, opset_imports=imports, producer_name="opera")
-        model.ir_version = min(model.ir_version, helper.find_min_ir_version_for(imports, ignore_unknown=True))
-        model.ir_version = max(model.ir_version, _IR_OF_OPSET)
+        model.ir_version = oldest_ir(model)
         return model
 
     def _declared(self, name: str, place: int) -> Any:

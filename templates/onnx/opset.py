@@ -20,8 +20,10 @@ NOT_AT_OPSET = "not-at-this-opset"
 """Reason code of a test at an opset at which the model is not valid, or at which nothing shows that it means the same."""
 OLDER_OPERATOR = "older-operator"
 """Reason code of a test whose operator ONNX's evaluator computes as a newer opset defines it."""
-_OLDEST_IR = 10
-"""Lower versions of the format do not know all dtypes."""
+_OLDEST_IR = 8
+"""The version of the format in which a model of an older opset is written: the first that has functions."""
+_IR_OF_DTYPES = ((17, 9), (21, 10), (23, 11), (24, 12), (25, 13))
+"""The first dtype, as ONNX numbers them, that each version of the format added: float8, int4, float4e2m1, float8e8m0, int2."""
 
 
 def _is_float_mod(instance: Instance, inputs: Sequence[Array]) -> bool:
@@ -158,9 +160,26 @@ def at(model: Any, opset: int) -> Any:
         for each in holder.opset_import:
             if each.domain in ("", "ai.onnx"):
                 each.version = opset
-    needed = onnx.helper.find_min_ir_version_for(copy.opset_import, ignore_unknown=True)
-    copy.ir_version = min(max(copy.ir_version, needed), max(needed, _OLDEST_IR))
+    copy.ir_version = oldest_ir(copy)
     return copy
+
+
+def oldest_ir(model: Any) -> int:
+    """The lowest version of the format, from `_OLDEST_IR` on, that has the opsets and the dtypes of *model*, at most that of this onnx."""
+    opsets = onnx.helper.find_min_ir_version_for(model.opset_import, ignore_unknown=True)
+    newest = max(_dtypes(model), default=0)
+    dtypes = (version for first, version in _IR_OF_DTYPES if first <= newest)
+    return min(max(_OLDEST_IR, opsets, *dtypes), int(onnx.IR_VERSION))
+
+
+def _dtypes(message: Any) -> Iterator[int]:
+    """The numbers in *message* that are dtypes, and integer attributes, which may be."""
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for part in value if hasattr(value, "__len__") else [value]:
+                yield from _dtypes(part)
+        elif field.name in ("elem_type", "data_type") or (field.name == "i" and value <= max(onnx.TensorProto.DataType.values())):
+            yield int(value)
 
 
 def _declared(model: Any) -> int:

@@ -33,8 +33,8 @@ def executorch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("executorch")
     (folder / "opera.toml").write_text(COMMENTED)
     made = opera(folder, "env", "create", "executorch")
-    assert made["used"]
-    assert [(check["route"], check["state"]) for check in made["checks"]] == [("exported-program", "pass")]
+    assert made["environments"][0]["used"]
+    assert [(check["route"], check["state"]) for check in made["environments"][0]["checks"]] == [("exported-program", "pass")]
     opera(folder, "import", str(SAMPLES / "pytorch.jsonl"))
     return folder
 
@@ -107,7 +107,7 @@ def tensorrt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which TensorRT for RTX has an environment of its own."""
     folder = tmp_path_factory.mktemp("tensorrt")
     made = opera(folder, "env", "create", "tensorrt")
-    assert [(check["frontend"], check["state"]) for check in made["checks"]] == [("onnx", "pass"), ("pytorch", "pass")]
+    assert [(check["frontend"], check["state"]) for check in made["environments"][0]["checks"]] == [("onnx", "pass"), ("pytorch", "pass")]
     return folder
 
 

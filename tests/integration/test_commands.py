@@ -22,6 +22,7 @@ from opera.plugins import loaded
 SUBJECT = ("--compiler", "fake", "--frontend", "fake")
 CASES = {
     "baseline": ("baseline", "check", "known.toml"),
+    "bisect": ("bisect", "nothing"),
     "combine": ("combine", "ws"),
     "compare": ("compare", "nothing", "nowhere"),
     "config": ("config", "show"),

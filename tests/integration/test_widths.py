@@ -29,6 +29,7 @@ PRINTED = {
     "run": ("run", "--compiler", "fake", "--frontend", "fake", "-j", "1", "--build", "tuesday"),
     "replay": ("replay", "--lib", "fake"),
     "verify": ("verify", "findings"),
+    "bisect": ("bisect", "findings", "--versions", "a,b"),
 }
 NEED_MORE = {"check", "extract", "equipped", "fuzz_assess", "report", "stablehlo"}
 """Modules of tables that need a real library, a suite or a real compiler."""
@@ -58,6 +59,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     (made.folder / "findings" / "tvm-onnx").mkdir(parents=True)
     (made.folder / "findings" / "tvm-onnx" / "an-operator-with-a-long-name-01234567.py").write_text("raise SystemExit('word ' * 40)")
     (made.folder / "findings" / "tvm-onnx.toml").write_text(_FINDINGS)
+    (made.folder / "opera.toml").write_text("[compiler.tvm.versions]\n" + "".join(f'{each} = {{path = ["."]}}\n' for each in "ab"))
     return made
 
 
@@ -67,7 +69,11 @@ def test_a_table_is_as_wide_as_the_terminal(lab: Lab, name: str, width: int) -> 
     campaigns = [each["id"] for each in lab.opera("ls", "--json").json["campaigns"]]
     arguments = [each.format(*campaigns) for each in PRINTED[name]]
     variables = {"COLUMNS": str(width)}
-    alone = name in ("env", "verify")  # which look at no workspace; `env` asks every adapter, a broken one of the fake compilers too
+    alone = name in (
+        "env",
+        "verify",
+        "bisect",
+    )  # which look at no workspace; `env` asks every adapter, a broken one of the fake compilers too
     outcome = run(*arguments, folder=lab.folder, variables=variables) if alone else lab.opera(*arguments, variables=variables)
     assert outcome.stdout, outcome.stderr
     assert outcome.code in (0, 1), outcome.stderr

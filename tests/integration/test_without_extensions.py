@@ -12,7 +12,7 @@ import pytest
 from third_party import install
 
 ROOT = Path(__file__).parents[2]
-STANDS_ON = {"models": {"suites"}, "programs": {"research", "stablehlo"}, "stablehlo": {"suites"}}
+STANDS_ON = {"models": {"suites"}, "programs": {"research", "stablehlo"}, "stablehlo": {"suites"}, "versions": {"environments", "findings"}}
 """The extensions that an extension imports, as `tests/unit/test_layers.py` has them."""
 EXTENSIONS = sorted(path.name for path in (ROOT / "opera" / "extensions").iterdir() if (path / "__init__.py").is_file())
 WHOLE = (

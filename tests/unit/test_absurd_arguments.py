@@ -24,6 +24,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "run": ("--compiler", "tvm", "--frontend", "onnx"), "top": ("--once",), "combine": ("other",), "triage": (), "report": (), "matrix": (),
     "show": ("abc",), "reproduce": ("abc",), "issue": ("abc",), "env create": ("tvm",), "env list": (), "env remove": ("tvm",),
     "baseline update": ("known.toml",), "baseline check": ("known.toml",), "evaluate": (), "compare": ("a", "b"), "verify": (),
+    "bisect": ("abc",),
     "check": ("model.onnx",), "localize": ("model.onnx", "--compiler", "none"),
     "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),
     "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "export pytest": ("suite",),

@@ -30,6 +30,7 @@ STANDS_ON = {
     "models": {"suites"},
     "programs": {"research", "stablehlo"},
     "stablehlo": {"suites"},
+    "versions": {"environments", "findings"},
 }
 """The extensions that an extension imports."""
 _IN_A_STRING = re.compile(r"opera(?:\.[a-z_][a-z0-9_]*)+")

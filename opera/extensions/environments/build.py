@@ -25,6 +25,8 @@ from opera.workers.program import Program
 from opera.workers.supervision import supervised
 
 FOLDER = ".opera-envs"
+SHARED = "zz-shared.pth"
+"""The file in an environment that names the folders of packages which it shares."""
 _LOG = "install.log"
 _SPARE = 2.0
 """The required free space, in multiples of the environment's size: pip also unpacks archives there."""
@@ -93,7 +95,9 @@ def record_of(folder: Path) -> EnvironmentFolder | None:
     return None if name is None else EnvironmentFolder(name, folder)
 
 
-def create(recipe: Recipe, where: EnvironmentFolder, python: str | None, *, again: bool, tell: Callable[[str], None]) -> None:
+def create(
+    recipe: Recipe, where: EnvironmentFolder, python: str | None, *, again: bool, tell: Callable[[str], None], shared: Sequence[str] = ()
+) -> None:
     """Makes the environment, or raises and leaves nothing of it.
 
     Args:
@@ -102,6 +106,7 @@ def create(recipe: Recipe, where: EnvironmentFolder, python: str | None, *, agai
         python: The interpreter that it is made from; None means the one that runs this.
         again: Whether to remove a finished environment and make it again.
         tell: Takes lines that say how it goes.
+        shared: Folders of packages that the environment sees after its own.
 
     Raises:
         UserError: something else is there already.
@@ -117,8 +122,11 @@ def create(recipe: Recipe, where: EnvironmentFolder, python: str | None, *, agai
         with _all_or_nothing(where):
             _begin(recipe, where)
             tell(f"creating {where.folder}")
-            _venv(where, python, lock)
-            tell(f"installing {', '.join(recipe.requirements)}")
+            _venv(where, python, lock, with_pip=not any((Path(folder) / "pip").is_dir() for folder in shared))
+            if shared:
+                _see(where, shared)
+            size = f" ({recipe.download:,} MB to load)" if recipe.download else ""
+            tell(f"installing {', '.join(each for each in recipe.requirements if not each.startswith('-'))}{size}")
             _install(recipe, where, lock, tell)
             (where.folder / INCOMPLETE).unlink()
 
@@ -185,13 +193,20 @@ def _begin(recipe: Recipe, where: EnvironmentFolder) -> None:
     (where.folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
-def _venv(where: EnvironmentFolder, python: str | None, lock: int) -> None:
+def _venv(where: EnvironmentFolder, python: str | None, lock: int, *, with_pip: bool) -> None:
+    command = [python or sys.executable, "-m", "venv", *(() if with_pip else ("--without-pip",)), str(where.folder)]
     try:
-        code, printed = _run([python or sys.executable, "-m", "venv", str(where.folder)], where, lock, os.environ, lambda line: None)
+        code, printed = _run(command, where, lock, os.environ, lambda line: None)
     except OSError as error:
         raise EnvironmentBroken(f"the interpreter {python} cannot run ({error.strerror}); name another one with --python") from error
     if code:
         raise _failure("the virtual environment cannot be made", printed)
+
+
+def _see(where: EnvironmentFolder, folders: Sequence[str]) -> None:
+    """Lets the environment see the packages of other folders: pip installs only what these lack."""
+    for packages in (where.folder / "lib").glob("python3*/site-packages"):
+        (packages / SHARED).write_text("".join(f"{folder}\n" for folder in folders), encoding="utf-8")
 
 
 def _install(recipe: Recipe, where: EnvironmentFolder, lock: int, tell: Callable[[str], None]) -> None:

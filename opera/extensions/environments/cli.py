@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -13,15 +15,22 @@ from opera.cli.help import HeadedGroup
 from opera.cli.options import common
 from opera.compilers.registry import plugin
 from opera.config import FILE, Config, Setting, config_file, load_config
-from opera.console import doing, echo, print_json, print_table, say
-from opera.environments.checkup import Check, Checkup
-from opera.errors import Exit, UserError
+from opera.console import doing, echo, one_line, plural, print_json, print_table, say
+from opera.difftest.session import SubjectSession
+from opera.difftest.settings import Settings
+from opera.environments.checkup import Check, Checkup, State
+from opera.environments.inventory import search_path
+from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.extensions.environments.build import EnvironmentFolder, create, home, place, record_of, remove
-from opera.extensions.environments.recipes import Recipe, known_names, recipe
-from opera.extensions.environments.settings_file import write_python
+from opera.extensions.environments.recipes import Recipe, known_names, recipe, version_recipe
+from opera.extensions.environments.releases import compilers
+from opera.extensions.environments.settings_file import Entry, write_python
+from opera.untrusted import JsonObject
 from opera.workers.supervision import working_folder
 
 _WORKERS = 2
+_PACKAGES = ("site-packages", "dist-packages")
+"""Names of the folders of packages on a search path."""
 _PATH = click.Path(path_type=Path, file_okay=False)
 
 
@@ -31,67 +40,170 @@ def command() -> None:
 
 
 @command.command("create")
-@click.argument("name")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--path", type=_PATH, metavar="DIR", help="Folder of the environment; by default .opera-envs/NAME next to opera.toml.")
 @click.option("--python", metavar="PYTHON", help="Interpreter of the environment; by default the one that runs this command.")
 @click.option("--again", is_flag=True, help="Remove the environment first if it exists.")
+@click.option(
+    "--from",
+    "source",
+    metavar="WHAT",
+    help="Install this in place of a release: a wheel, a folder, or a requirement of an index; with NAME==BUILD.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
-def create_command(name: str, path: Path | None, python: str | None, again: bool, quiet: bool, as_json: bool) -> int:
-    """Make an environment, and write its interpreter into opera.toml.
+def create_command(
+    names: tuple[str, ...], path: Path | None, python: str | None, again: bool, source: str | None, quiet: bool, as_json: bool
+) -> int:
+    """Make environments, and write their interpreters into opera.toml.
 
-    OPERA first checks the environment on a canary model. Exit with 3 when the environment cannot be made or the canary model fails;
-    opera.toml then does not change.
+    NAME is an environment of `opera env list`, or a version of a compiler, e.g. tvm==0.26.0, which `opera run --compiler tvm==0.26.0` then
+    uses. A version shares the packages of the compiler's usual environment. OPERA first checks each environment on a canary model. Exit
+    with 3 when one cannot be made or its canary model fails; opera.toml then does not name it.
     """
-    wanted = recipe(name)
-    config = load_config()
-    where = place(name, path)
+    if len(names) > 1 and (path is not None or source is not None):
+        raise UserError("--path and --from are for one environment; make the others with commands of their own")
+    config, made = load_config(), list[_Made]()
+    wanted = [_recipe(name, source) for name in dict.fromkeys(names)]
+    loads = [each.download for each in wanted if each.download]
+    if len(wanted) > 1 and loads:
+        say(f"{plural(len(wanted), 'environment')}, {sum(loads):,} MB to load", quiet=quiet)
+    for each in wanted:
+        try:
+            made.append(_make(each, path, python, config, again=again, quiet=quiet))
+        except EnvironmentBroken as error:
+            if len(wanted) == 1:
+                raise
+            say(f"{each.name}: {error}")
+            made.append(_Made(each, place(each.name, path), (), False))
+    if as_json:
+        print_json({"schema": "env-create/2", "environments": [each.entry for each in made]})
+    else:
+        for each in made:
+            if each.used:
+                echo(each.told)
+    return Exit.CLEAN if all(each.used for each in made) else Exit.BROKEN_ENVIRONMENT
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An environment that was asked for.
+
+    Attributes:
+        wanted: Its recipe.
+        where: Its folder, which is not there if it could not be made.
+        checks: The results of its canaries.
+        used: Whether opera.toml names it, or it runs opera itself.
+    """
+
+    wanted: Recipe
+    where: EnvironmentFolder
+    checks: tuple[Check, ...]
+    used: bool
+
+    @property
+    def entry(self) -> JsonObject:
+        """As `opera env create --json` writes it."""
+        return {
+            "name": self.wanted.name,
+            "path": str(self.where.folder),
+            "python": str(self.where.python),
+            "serves": [".".join(each) for each in self.wanted.serves],
+            "used": self.used,
+            "checks": [entry_of(check) for check in self.checks],
+        }
+
+    @property
+    def told(self) -> str:
+        """The same for a person."""
+        file = config_file() or Path.cwd() / FILE
+        headers = ", ".join(f"[{each.header}]" for each in _entries(self.wanted))
+        use = f"{file} says so under {headers}" if headers else f"its interpreter is {self.where.python}"
+        return f"{self.wanted.name} lives in {self.where.folder} now; {use}"
+
+
+def _recipe(name: str, source: str | None) -> Recipe:
+    if "==" in name:
+        return version_recipe(name, source)
+    if source is not None:
+        raise UserError(f"--from needs a name for the build; write e.g. {one_line(name, 40)}==nightly")
+    return recipe(name)
+
+
+def _make(wanted: Recipe, path: Path | None, python: str | None, config: Config, *, again: bool, quiet: bool) -> _Made:
+    """Makes an environment, checks it, and writes it into opera.toml if nothing is wrong with it.
+
+    Raises:
+        UserError: something else is there.
+        EnvironmentBroken: it cannot be made.
+    """
+    where = place(wanted.name, path)
 
     def tell(line: str) -> None:
         say(line, quiet=quiet)
 
     if wanted.needs:
-        tell(f"{name} needs {wanted.needs}")
-    create(wanted, where, python, again=again, tell=tell)
+        tell(f"{wanted.name} needs {wanted.needs}")
+    shared = list[str]()
+    if wanted.version is not None:
+        usual = config.python(*wanted.serves[0])
+        python, shared = python or usual, [folder for folder in search_path(usual) if Path(folder).name in _PACKAGES]
+    create(wanted, where, python, again=again, tell=tell, shared=shared)
     checks = _check(wanted, where, config)
     faults = [check for check in checks if not check.ok and (check.route is None or not check.library_at_fault)]
     file = config_file() or Path.cwd() / FILE
     if not faults and wanted.serves:
-        write_python(file, {served: _written(where.python, file) for served in wanted.serves})
-    if as_json:
-        served = [".".join(each) for each in wanted.serves]
-        print_json(
-            {
-                "schema": "env-create/1",
-                "name": name,
-                "path": str(where.folder),
-                "python": str(where.python),
-                "serves": served,
-                "used": not faults,
-                "checks": [entry_of(check) for check in checks],
-            }
-        )
+        write_python(file, {entry: _written(where.python, file) for entry in _entries(wanted)})
     for check in checks:
         if not check.ok:
             say(f"{check.name}{f'/{check.route.frontend} by {check.route.name}' if check.route else ''}: {check.reason}")
     if faults:
-        say(f"{where.folder} is made and not used: {file} is as it was; `opera env remove {name}` removes it")
-        return Exit.BROKEN_ENVIRONMENT
-    if not as_json:
-        served = ", ".join(f"[{section}.{each}]" for section, each in wanted.serves)
-        use = f"{file} says so under {served}" if served else f"its interpreter is {where.python}"
-        echo(f"{name} lives in {where.folder} now; {use}")
-    return Exit.CLEAN
+        say(f"{where.folder} is made and not used: {file} is as it was; `opera env remove {wanted.name}` removes it")
+    return _Made(wanted, where, tuple(checks), not faults)
+
+
+def _entries(wanted: Recipe) -> list[Entry]:
+    return [Entry(section, name, wanted.version) for section, name in wanted.serves]
 
 
 def _check(wanted: Recipe, where: EnvironmentFolder, config: Config) -> list[Check]:
-    """The checks of every compiler and library of the environment, as if opera.toml already named it."""
-    values = {**config.values, **{(*served, "python"): Setting(str(where.python), "opera env create") for served in wanted.serves}}
+    """The checks of every compiler and library of the environment, as if opera.toml already named it.
+
+    Of a version, one route has to work, whose library is there: a campaign checks its own before it begins.
+    """
+    python = Setting(str(where.python), "opera env create")
+    values = {**config.values, **{(*served, "python"): python for served in wanted.serves}}
     compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
     libraries = [name for section, name in wanted.serves if section == "library"]
     with working_folder("env") as folder:
-        checkup = Checkup(Config(values), folder, _WORKERS, doing)
-        return [*checkup.libraries(libraries), *checkup.adapters(compilers)]
+        if wanted.version is None:
+            checkup = Checkup(Config(values), folder, _WORKERS, doing)
+            return [*checkup.libraries(libraries), *checkup.adapters(compilers)]
+        served = Config(values, at_version=frozenset(each.name for each in compilers))
+        installed = Checkup(served, folder, _WORKERS, doing).installed(compilers)
+        routes = [check for check in installed if check.ok]
+        if not routes:
+            return [replace(installed[0], library_at_fault=False)]
+        routes.sort(key=lambda check: check.route is None or check.route.artefact != "onnx")  # whose library is imported soonest
+        first = {check.route.frontend: check for check in reversed(routes) if check.route is not None}
+        proved = (_proved(check, served, folder) for check in reversed(first.values()))
+        return [next((check for check in proved if check.ok), None) or next(proved)]
+
+
+def _proved(installed: Check, config: Config, folder: Path) -> Check:
+    """The check of a route of a version on the canary, as a campaign makes it."""
+    assert installed.route is not None
+    doing(f"running the canary of {installed.name}/{installed.route.frontend}")
+    try:
+        settings = Settings(installed.name, installed.route.frontend, installed.route.name)
+        workers = SubjectSession(settings, config, folder / "cache", folder)
+        try:
+            workers.prove()
+        finally:
+            workers.pool.close()
+    except EnvironmentBroken as error:
+        return replace(installed, state=State.BROKEN, reason=str(error))
+    return replace(installed, state=State.PASS)
 
 
 def _written(python: Path, file: Path) -> str:
@@ -120,6 +232,10 @@ def list_command(as_json: bool) -> int:
     for row in rows:
         if row["path"]:
             echo(f"{row['name']}: {row['path']}")
+    for name, compiler in compilers().items():
+        newest, oldest = compiler.releases[0], compiler.releases[-1]
+        count = f"{plural(len(compiler.releases), 'release')} from {oldest.version} ({oldest.date}) to {newest.version} ({newest.date})"
+        echo(f"{name}==VERSION: {count}")
     return Exit.CLEAN
 
 
@@ -136,15 +252,18 @@ class _Row(TypedDict):
 
 def _row(name: str, found: tuple[EnvironmentFolder, bool] | None) -> _Row:
     known = recipe(name) if name in known_names() else None
+    compiler, is_version, version = name.partition("==")
+    release = compilers()[compiler].find(version) if compiler in compilers() else None
+    summary = f"released on {release.date}" if release else "a version of a compiler" if is_version else ""
     state = "not made"
     if found is not None:
         state = "not finished" if not found[0].is_complete else "in use" if found[1] else "made, not used"
     return {
         "name": name,
         "state": state,
-        "serves": [".".join(served) for served in known.serves] if known else [],
+        "serves": [".".join(served) for served in known.serves] if known else [f"compiler.{compiler}"] if is_version else [],
         "gigabytes": known.gigabytes if known else 0.0,
-        "summary": known.summary if known else "",
+        "summary": known.summary if known else summary,
         "path": str(found[0].folder) if found else None,
     }
 
@@ -155,11 +274,21 @@ def _made(config: Config) -> dict[str, tuple[EnvironmentFolder, bool]]:
     folders = [each for each in home().iterdir() if each.is_dir()] if home().is_dir() else []
     for each in filter(None, map(record_of, folders)):
         found[each.name] = each, False
-    for setting in config.values.values():
+    for _, setting in _named(config):
         each = record_of(Path(setting.value).parent.parent)
         if each is not None:
             found[each.name] = each, True
     return found
+
+
+def _named(config: Config) -> Iterator[tuple[Entry, Setting]]:
+    """The entries of opera.toml that name an interpreter."""
+    for (section, name, key), setting in config.values.items():
+        if key == "python":
+            yield Entry(section, name), setting
+    for (name, version), settings in config.versions.items():
+        if "python" in settings:
+            yield Entry("compiler", name, version), settings["python"]
 
 
 @command.command("remove")
@@ -175,14 +304,14 @@ def remove_command(name: str, path: Path | None, as_json: bool) -> int:
         raise UserError(f"no environment {name!r}; choose one of: {there}")
     where = place(name, path) if path is not None else made[name][0]
     file = config_file()
-    served = [(section, each) for (section, each, _), setting in config.values.items() if Path(setting.value) == where.python]
+    served = [entry for entry, setting in _named(config) if Path(setting.value) == where.python]
     if not where.is_ours:
         raise UserError(f"{where.folder} was not made by `opera env create`, so nothing was removed; remove the folder by hand")
     if file is not None and served:
         write_python(file, dict.fromkeys(served))
     remove(where)
     if as_json:
-        print_json({"schema": "env-remove/1", "name": name, "path": str(where.folder), "served": [".".join(each) for each in served]})
+        print_json({"schema": "env-remove/1", "name": name, "path": str(where.folder), "served": [each.header for each in served]})
     else:
         told = f"; {file} no longer names it" if served else ""
         echo(f"removed {where.folder}{told}")

@@ -1,4 +1,4 @@
-"""The environments that `opera env create` can make: those of `environments.toml`, and one for every other adapter."""
+"""The environments that `opera env create` can make: those of `environments.toml`, of other adapters, and of versions of compilers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from opera.compilers.registry import did_you_mean, plugins
+from opera.config import VERSION
+from opera.console import one_line
 from opera.environments.inventory import wanted
 from opera.environments.pinned import FOLDER, MAIN, environments, requirements, requirements_of, workers_need
 from opera.errors import UserError
+from opera.extensions.environments.releases import compilers
+
+_UNPACKED = 4.5
+"""Largest size of an installed release, in multiples of its wheels."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,9 @@ class Recipe:
         summary: One line.
         needs: Other requirements on the machine; may be empty.
         unknown: Extras that it is made of and that the installed metadata of OPERA does not have: those of an older version.
+        version: Name of the version of a compiler that the environment is of. It has only what differs from the compiler's usual
+            environment, whose packages it sees.
+        download: What pip has to load, in units of 10^6 bytes; 0 if this is not known.
     """
 
     name: str
@@ -36,6 +46,8 @@ class Recipe:
     summary: str
     needs: str = ""
     unknown: tuple[str, ...] = ()
+    version: str | None = None
+    download: int = 0
 
 
 def known_names() -> list[str]:
@@ -77,6 +89,37 @@ def recipe(name: str) -> Recipe:
         needs=entry.get("needs", ""),
         unknown=unknown,
     )
+
+
+def version_recipe(name: str, source: str | None = None) -> Recipe:
+    """The recipe of a version of a compiler, e.g. `tvm==0.26.0`.
+
+    Args:
+        name: The compiler, `==` and the version; for a build, any name in place of a version.
+        source: What pip installs in place of the release: a wheel, a folder, or a requirement; then pre-releases count.
+
+    Raises:
+        UserError: the compiler is unknown, its releases are, or the name is none.
+    """
+    compiler, _, version = name.partition("==")
+    if compiler not in plugins():
+        raise UserError(f"unknown compiler {compiler!r}{did_you_mean(compiler, plugins())}; choose one of: {', '.join(compilers())}")
+    if not VERSION.fullmatch(version):
+        raise UserError(f"{one_line(version, 60)!r} is no name of a version; write e.g. {compiler}==1.2.0")
+    serves, known = (("compiler", compiler),), compilers().get(compiler)
+    if source is not None:
+        local = Path(source)
+        wanted = ("--pre", str(local.absolute()) if local.exists() else source)
+        return Recipe(name, serves, wanted, None, 0.0, f"installed from {source}", version=version)
+    if known is None:
+        raise UserError(f"OPERA does not know the releases of {compiler}; name what pip has to install with --from")
+    try:
+        Version(version)
+    except InvalidVersion as error:
+        raise UserError(f"{version} is no version of a release; for a build, name what pip has to install with --from") from error
+    release = known.find(version)
+    size, summary = (release.megabytes, f"released on {release.date}") if release else (0, "a release that this OPERA does not know")
+    return Recipe(name, serves, known.requirements(version), None, _UNPACKED * size / 1e3, summary, version=version, download=size)
 
 
 def _needed_by_workers(names: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,26 +14,62 @@ from opera.config import config_in, content_of, entries_of
 from opera.errors import UserError
 from opera.untrusted import Malformed, parsed_toml
 
-_VALUE = re.compile(r"""(\s*python\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*')""")
+_TEXT = r"""("(?:[^"\\]|\\.)*"|'[^']*')"""
 
 
-def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> None:
-    """Writes the interpreter of each (section, name) into the file *path*; None takes the entry out. All the rest stays as it is.
+@dataclass(frozen=True)
+class Entry:
+    """A line of `opera.toml` that names an interpreter.
+
+    Attributes:
+        section: `compiler` or `library`.
+        name: What lives in the environment.
+        version: The version of a compiler that does; None for the usual one.
+    """
+
+    section: str
+    name: str
+    version: str | None = None
+
+    @property
+    def table(self) -> tuple[str, ...]:
+        """The table that has the line."""
+        return (self.section, self.name) if self.version is None else (self.section, self.name, "versions")
+
+    @property
+    def key(self) -> str:
+        """The key of the line."""
+        return "python" if self.version is None else json.dumps(self.version)
+
+    @property
+    def header(self) -> str:
+        """The table as the file has it."""
+        return ".".join(each if re.fullmatch(r"[\w-]+", each, re.ASCII) else json.dumps(each) for each in self.table)
+
+
+def write_python(path: Path, entries: Mapping[Entry, str | None]) -> None:
+    """Writes the interpreter of each entry into the file *path*; None takes the entry out. All the rest stays as it is.
 
     Raises:
         UserError: the file is malformed, or the entry is written in a way that is not changed by machine.
     """
     data = content_of(path) if path.exists() else b""
-    expected = dict(config_in(path, data).values)
+    before = config_in(path, data)
+    values, versions = dict(before.values), dict(before.versions)
     lines = data.decode("utf-8").splitlines(keepends=True)
-    for (section, name), python in entries.items():
-        lines = _edited(lines, section, name, python)
-        expected.pop((section, name, "python"), None)
-        if python is not None:
-            expected.update(entries_of(path, section, name, {"python": python}))
+    for entry, python in entries.items():
+        lines = _edited(lines, entry, python)
+        new = {} if python is None else dict(entries_of(path, entry.section, entry.name, {"python": python}))
+        if entry.version is None:
+            values.pop((entry.section, entry.name, "python"), None)
+            values.update(new)
+        else:
+            versions.pop((entry.name, entry.version), None)
+            versions.update({(entry.name, entry.version): {key: each for (_, _, key), each in new.items()}} if new else {})
     after = "".join(lines).encode("utf-8")
     try:
-        faithful = config_in(path, after).values == expected
+        found = config_in(path, after)
+        faithful = (found.values, found.versions) == (values, versions)
     except UserError:
         faithful = False
     if not faithful:
@@ -41,22 +78,22 @@ def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> N
         file.write(after)
 
 
-def _edited(lines: Sequence[str], section: str, name: str, python: str | None) -> list[str]:
+def _edited(lines: Sequence[str], entry: Entry, python: str | None) -> list[str]:
     """The lines of a file with one entry changed, added at the end, or without its two lines."""
-    header = next((index for index, line in enumerate(lines) if _header(line) == (section, name)), None)
+    header = next((index for index, line in enumerate(lines) if _header(line) == entry.table), None)
     if header is None:
         if python is None:
             return list(lines)
-        table = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
         gap = ["\n"] if lines and not lines[-1].endswith("\n") else []
-        return [*lines, *gap, *(["\n"] if lines else []), f"[{section}.{table}]\n", f"python = {json.dumps(python)}\n"]
+        return [*lines, *gap, *(["\n"] if lines else []), f"[{entry.header}]\n", f"{entry.key} = {json.dumps(python)}\n"]
     end = next((index for index in range(header + 1, len(lines)) if lines[index].lstrip().startswith("[")), len(lines))
-    value = next((index for index in range(header + 1, end) if _VALUE.match(lines[index])), None)
+    pattern = re.compile(rf"(\s*{re.escape(entry.key)}\s*=\s*){_TEXT}")
+    value = next((index for index in range(header + 1, end) if pattern.match(lines[index])), None)
     if value is None:
-        added = [] if python is None else [f"python = {json.dumps(python)}\n"]
+        added = [] if python is None else [f"{entry.key} = {json.dumps(python)}\n"]
         return [*lines[: header + 1], *added, *lines[header + 1 :]]
     if python is not None:
-        changed = _VALUE.sub(lambda match: match[1] + json.dumps(python), lines[value])
+        changed = pattern.sub(lambda match: match[1] + json.dumps(python), lines[value])
         return [*lines[:value], changed, *lines[value + 1 :]]
     others = any("=" in line for index, line in enumerate(lines[header + 1 : end], header + 1) if index != value)
     return [line for index, line in enumerate(lines) if index != value and (others or index != header)]
@@ -75,5 +112,5 @@ def _header(line: str) -> tuple[str, ...] | None:
     return tuple(parts) or None
 
 
-def _by_hand(entries: Mapping[tuple[str, str], str | None]) -> str:
-    return ", ".join(f'[{section}.{name}] python = "{python}"' for (section, name), python in entries.items())
+def _by_hand(entries: Mapping[Entry, str | None]) -> str:
+    return ", ".join(f'[{entry.header}] {entry.key} = "{python}"' for entry, python in entries.items())

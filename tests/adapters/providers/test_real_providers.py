@@ -38,7 +38,7 @@ def ggml(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which ggml's provider has an environment of its own, with ONNX's sample instances."""
     folder = tmp_path_factory.mktemp("ggml")
     made = opera(folder, "env", "create", "onnxruntime-ggml")
-    assert [(check["frontend"], check["state"]) for check in made["checks"]] == [("onnx", "pass"), ("pytorch", "pass")]
+    assert [(check["frontend"], check["state"]) for check in made["environments"][0]["checks"]] == [("onnx", "pass"), ("pytorch", "pass")]
     opera(folder, "import", str(SAMPLES))
     return folder
 
@@ -103,8 +103,8 @@ def test_what_it_runs_passes_and_a_fault_of_its_own_is_reproduced(ggml: Path) ->
 )
 def test_a_provider_that_does_not_work_here_is_made_and_not_used_with_the_reason(name: str, works: bool, said: str, tmp_path: Path) -> None:
     made = opera(tmp_path, "env", "create", f"onnxruntime-{name}", code=0 if works else 3)
-    assert made["used"] is works
-    for check in made["checks"]:
+    assert made["environments"][0]["used"] is works
+    for check in made["environments"][0]["checks"]:
         assert check["ok"] is works
         assert works or check["reason"].startswith(f"the provider of {said}")
 
@@ -113,9 +113,9 @@ def test_a_plugin_that_opera_toml_names_is_installed_and_tested(tmp_path: Path) 
     settings = tmp_path / "opera.toml"
     settings.write_text("[compiler.onnxruntime-plugin]\nenv = {ONNXRUNTIME_EP = 'nxrt-ep-cpu==0.1.0.dev6'}\n")
     made = opera(tmp_path, "env", "create", "onnxruntime-plugin")
-    assert [(check["state"], check["version"]) for check in made["checks"]] == [("pass", "0.1.0.dev6")] * 2
-    assert made["checks"][0]["settings"]["provider"] == "cpu_ep"
-    assert made["checks"][0]["settings"]["products"] == "float32"
+    assert [(check["state"], check["version"]) for check in made["environments"][0]["checks"]] == [("pass", "0.1.0.dev6")] * 2
+    assert made["environments"][0]["checks"][0]["settings"]["provider"] == "cpu_ep"
+    assert made["environments"][0]["checks"][0]["settings"]["products"] == "float32"
     opera(tmp_path, "import", str(SAMPLES))
     run = ("run", "--compiler", "onnxruntime-plugin", "--frontend", "onnx", "--exit-zero", "--quiet")
     good = opera(tmp_path, *run, "-k", "ai.onnx.relu or ai.onnx.tanh")

@@ -42,7 +42,7 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "opera", "env", "create", "ray", "--json"]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=1800)
     assert run.returncode == 0, run.stderr[-3000:]
-    return Path(json.loads(run.stdout)["python"])
+    return Path(json.loads(run.stdout)["environments"][0]["python"])
 
 
 def environment(lab: Lab) -> dict[str, str]:

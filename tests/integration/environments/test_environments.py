@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -26,8 +27,9 @@ from opera.config import load_config
 from opera.errors import EnvironmentBroken, UserError
 from opera.extensions.environments import build
 from opera.extensions.environments.build import EnvironmentFolder, create, remove
-from opera.extensions.environments.recipes import Recipe, known_names, recipe
-from opera.extensions.environments.settings_file import write_python
+from opera.extensions.environments.recipes import Recipe, known_names, recipe, version_recipe
+from opera.extensions.environments.releases import by_age, compilers
+from opera.extensions.environments.settings_file import Entry, write_python
 
 PATIENCE = 60.0
 
@@ -93,7 +95,7 @@ python = "tvm"   # from PATH
 def test_a_new_entry_goes_to_the_end_and_nothing_else_changes(tmp_path: Path) -> None:
     file = tmp_path / "opera.toml"
     file.write_text(COMMENTED)
-    write_python(file, {("compiler", "executorch"): ".opera-envs/executorch/bin/python"})
+    write_python(file, {Entry("compiler", "executorch"): ".opera-envs/executorch/bin/python"})
     assert file.read_text() == COMMENTED + '\n[compiler.executorch]\npython = ".opera-envs/executorch/bin/python"\n'
     assert load_config(tmp_path).python("compiler", "executorch") == str(tmp_path / ".opera-envs/executorch/bin/python")
 
@@ -101,24 +103,24 @@ def test_a_new_entry_goes_to_the_end_and_nothing_else_changes(tmp_path: Path) ->
 def test_a_changed_entry_keeps_its_place_and_its_comment(tmp_path: Path) -> None:
     file = tmp_path / "opera.toml"
     file.write_text(COMMENTED)
-    write_python(file, {("library", "pytorch"): "other"})
+    write_python(file, {Entry("library", "pytorch"): "other"})
     assert file.read_text() == COMMENTED.replace("'envs/torch/bin/python'", '"other"')
 
 
 def test_an_entry_that_is_taken_out_leaves_all_comments(tmp_path: Path) -> None:
     file = tmp_path / "opera.toml"
     file.write_text(COMMENTED)
-    write_python(file, {("compiler", "tvm"): None})
+    write_python(file, {Entry("compiler", "tvm"): None})
     assert file.read_text() == COMMENTED.replace('[compiler.tvm]\npython = "tvm"   # from PATH\n', "")
-    write_python(file, {("compiler", "tvm"): None})
+    write_python(file, {Entry("compiler", "tvm"): None})
 
 
 def test_a_file_that_is_not_there_is_made_and_one_with_other_permissions_keeps_them(tmp_path: Path) -> None:
     file = tmp_path / "opera.toml"
-    write_python(file, {("library", "my lib"): 'a"b'})
+    write_python(file, {Entry("library", "my lib"): 'a"b'})
     assert load_config(tmp_path).python("library", "my lib") == 'a"b'
     file.chmod(0o600)
-    write_python(file, {("library", "my lib"): "c"})
+    write_python(file, {Entry("library", "my lib"): "c"})
     assert file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["opera.toml"]
 
@@ -126,9 +128,9 @@ def test_a_file_that_is_not_there_is_made_and_one_with_other_permissions_keeps_t
 def test_the_interpreter_is_written_next_to_other_keys_and_taken_out_alone(tmp_path: Path) -> None:
     file = tmp_path / "opera.toml"
     file.write_text('[compiler.tvm]\npath = ["build"]  # mine\n')
-    write_python(file, {("compiler", "tvm"): "/env/bin/python"})
+    write_python(file, {Entry("compiler", "tvm"): "/env/bin/python"})
     assert file.read_text() == '[compiler.tvm]\npython = "/env/bin/python"\npath = ["build"]  # mine\n'
-    write_python(file, {("compiler", "tvm"): None})
+    write_python(file, {Entry("compiler", "tvm"): None})
     assert file.read_text() == '[compiler.tvm]\npath = ["build"]  # mine\n'
 
 
@@ -145,7 +147,7 @@ def test_a_file_that_cannot_be_changed_faithfully_is_left_alone(tmp_path: Path, 
     file = tmp_path / "opera.toml"
     file.write_text(text)
     with pytest.raises(UserError, match=r"by hand: \[compiler\.tvm\] python = \"new\""):
-        write_python(file, {("compiler", "tvm"): "new"})
+        write_python(file, {Entry("compiler", "tvm"): "new"})
     assert file.read_text() == text
 
 
@@ -153,8 +155,127 @@ def test_a_malformed_file_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "opera.toml"
     file.write_text("[compiler")
     with pytest.raises(UserError, match="not valid TOML"):
-        write_python(file, {("compiler", "tvm"): "new"})
+        write_python(file, {Entry("compiler", "tvm"): "new"})
     assert file.read_text() == "[compiler"
+
+
+# Versions of a compiler.
+
+VERSIONS = """\
+[compiler.tvm]
+python = "usual/python"
+
+[compiler.tvm.versions]  # by hand
+"0.25.0" = "old/python"
+nightly = {path = ["build"], env = {TVM_LOG = "1"}}
+"""
+
+
+def test_a_version_is_written_beside_others_and_taken_out_alone(tmp_path: Path) -> None:
+    file = tmp_path / "opera.toml"
+    file.write_text(VERSIONS)
+    write_python(file, {Entry("compiler", "tvm", "0.26.0"): "new/python"})
+    assert load_config(tmp_path).versions["tvm", "0.26.0"]["python"].value == str(tmp_path / "new/python")
+    assert file.read_text() == VERSIONS.replace("# by hand\n", '# by hand\n"0.26.0" = "new/python"\n')
+    write_python(file, {Entry("compiler", "tvm", "0.26.0"): None})
+    assert file.read_text() == VERSIONS
+    write_python(file, {Entry("compiler", "iree", "3.9.0"): "other/python"})
+    assert file.read_text() == VERSIONS + '\n[compiler.iree.versions]\n"3.9.0" = "other/python"\n'
+    write_python(file, {Entry("compiler", "iree", "3.9.0"): None, Entry("compiler", "tvm"): None})
+    assert load_config(tmp_path).versions.keys() == {("tvm", "0.25.0"), ("tvm", "nightly")}
+
+
+def test_a_version_replaces_the_usual_settings_and_no_variable_overrides_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "opera.toml").write_text(VERSIONS)
+    (tmp_path / "build").mkdir()
+    config = load_config(tmp_path)
+    assert config.python("compiler", "tvm") == str(tmp_path / "usual/python")
+    nightly = config.at("tvm", "nightly")
+    assert (nightly.python("compiler", "tvm"), nightly.search_first("tvm")) == (str(tmp_path / "usual/python"), (str(tmp_path / "build"),))
+    monkeypatch.setenv("OPERA_COMPILER_TVM_PYTHON", "another")
+    assert config.python("compiler", "tvm") == "another"
+    assert config.at("tvm", "0.25.0").python("compiler", "tvm") == str(tmp_path / "old/python")
+    assert config.at("tvm", "0.25.0").environment("tvm") == {}
+    with pytest.raises(UserError, match=r"no version '0\.1' here \(there is 0\.25\.0, nightly\); `opera env create tvm==0\.1`"):
+        config.at("tvm", "0.1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[compiler.tvm]\nversions = 3", "is not a table"),
+        ('[compiler.tvm.versions]\n"../x" = "python"', "is no name of a version"),
+        ("[compiler.tvm.versions]\na = 3", "has no key"),
+        ("[compiler.tvm.versions]\na = {version = 3}", "unknown key 'version'"),
+        ('[compiler.tvm.versions]\na = {versions = {b = "python"}}', "has versions of its own"),
+        ('[library.onnx]\nversions = {a = "python"}', "unknown key 'versions'"),
+    ],
+)
+def test_a_file_whose_versions_are_malformed_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "opera.toml").write_text(text)
+    with pytest.raises(UserError, match=re.escape(said)):
+        load_config(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("tvm==../x", "is no name of a version"),
+        ("tvm==", "is no name of a version"),
+        ("tvn==0.25.0", "did you mean 'tvm'?"),
+        ("tvm==nightly", "no version of a release; for a build, name what pip has to install with --from"),
+        ("litert==1.0", "does not know the releases of litert"),
+    ],
+)
+def test_a_version_that_cannot_be_made_is_the_users_error(opera: Run, name: str, said: str) -> None:
+    done = opera("env", "create", name)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_each_release_has_exact_requirements_and_the_facts_are_in_order() -> None:
+    for name, compiler in compilers().items():
+        assert name in plugins()
+        versions = [each.version for each in compiler.releases]
+        assert versions == sorted(versions, key=by_age, reverse=True)
+        assert compiler.releases[-1].version == compiler.first
+        assert compiler.needs.keys() <= set(versions)
+        for version in versions:
+            wanted = version_recipe(f"{name}=={version}")
+            assert {each.operator for text in wanted.requirements for each in Requirement(text).specifier} == {"=="}
+            assert wanted.download > 0
+            package = Requirement(plugins()[name].load().packages[0])
+            assert package.name == compiler.package
+            assert package.specifier.contains(version), f"{name} {version} is older than its adapter takes"
+
+
+@pytest.mark.slow
+def test_a_version_shares_packages_and_has_only_what_differs(tmp_path: Path, offline: None) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "common.py").write_text("ANSWER = 1\n")
+    where = EnvironmentFolder("tvm==mine", tmp_path / "envs" / "tvm==mine")
+    wanted = version_recipe("tvm==mine", str(wheel(tmp_path)))
+    create(wanted, where, None, again=False, tell=print, shared=[str(shared)])
+    script = "import common, tiny; print(common.ANSWER, tiny.ANSWER)"
+    assert subprocess.run([where.python, "-c", script], capture_output=True, check=True).stdout == b"1 42\n"
+
+
+@pytest.mark.slow
+def test_a_version_whose_canary_fails_is_not_written_and_the_others_are_made(opera: Run, offline: None, tmp_path: Path) -> None:
+    done = opera("env", "create", "onnxruntime==1.25.0", "onnxruntime==1.26.0", "--json")
+    assert done.code == 3
+    assert [(each["name"], each["used"]) for each in done.json["environments"]] == [
+        ("onnxruntime==1.25.0", False),
+        ("onnxruntime==1.26.0", False),
+    ]
+    assert "pip could not install onnxruntime==1.25.0" in done.err
+    wheel(tmp_path, "onnxruntime")
+    done = opera("env", "create", "onnxruntime==mine", "--from", "onnxruntime-1.0-py3-none-any.whl")
+    assert done.code == 3
+    assert "opera.toml is as it was; `opera env remove onnxruntime==mine` removes it" in done.err
+    assert not (tmp_path / "opera.toml").exists()
+    assert opera("env", "remove", "onnxruntime==mine").code == 0
 
 
 # Recipes.
@@ -314,7 +435,7 @@ def test_an_environment_whose_making_was_killed_is_never_used_and_can_be_made_an
     process.kill()
     process.wait()
     assert not where.is_complete
-    write_python(tmp_path / "opera.toml", {("compiler", "tiny"): str(where.python)})
+    write_python(tmp_path / "opera.toml", {Entry("compiler", "tiny"): str(where.python)})
     with pytest.raises(EnvironmentBroken, match="was not finished; `opera env create tiny` creates it again"):
         load_config(tmp_path).python("compiler", "tiny")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -359,7 +480,7 @@ def test_list_shows_what_can_be_made_and_what_is_not_finished(opera: Run, tmp_pa
 def test_remove_takes_the_folder_and_its_entry_away(opera: Run, tmp_path: Path, offline: None) -> None:
     where = EnvironmentFolder("tiny", tmp_path / ".opera-envs" / "tiny")
     make(tiny(tmp_path), where)
-    write_python(tmp_path / "opera.toml", {("compiler", "tiny"): ".opera-envs/tiny/bin/python", ("compiler", "tvm"): "elsewhere"})
+    write_python(tmp_path / "opera.toml", {Entry("compiler", "tiny"): ".opera-envs/tiny/bin/python", Entry("compiler", "tvm"): "elsewhere"})
     rows = {row["name"]: row["state"] for row in opera("env", "list", "--json").json["environments"]}
     assert rows["tiny"] == "in use"
     done = opera("env", "remove", "tiny", "--json")

@@ -1,0 +1,124 @@
+"""Recorded findings, as `data/findings` has them: rows of tables, and the scripts that show them."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from opera.config import Config
+from opera.console import one_line
+from opera.errors import EnvironmentBroken, UserError
+from opera.oracles.verdict import Verdict
+from opera.report.reproducer import run_script
+from opera.untrusted import read_file
+from opera.workers.process import signal_name
+
+_LACKS = re.compile(r"^(?:ModuleNotFoundError: No module named|ImportError: cannot import name) '([\w.]+)'", re.MULTILINE)
+_SIGNAL = re.compile(r"\bSIG[A-Z]+\b")
+_WORD = re.compile(r"[A-Za-z_]{4,}")
+_SHARE = 0.75
+"""Share of the words of a message that a crash has to say again: numbers, addresses and folders differ between machines."""
+
+
+class State(enum.Enum):
+    """What the script of a finding shows today."""
+
+    FAILS = "fails as said"
+    OTHERWISE = "fails otherwise"
+    MENDED = "mended"
+    MISSING = "environment missing"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What is read of a row of a table; a table has other keys too.
+
+    Attributes:
+        name: Name of the script, without `.py`.
+        verdict: Kind of failure.
+        summary: Message of the failure.
+        operators: APIs of the failing call.
+    """
+
+    name: str
+    verdict: Verdict
+    summary: str
+    operators: tuple[str, ...]
+
+
+class Table(msgspec.Struct, frozen=True):
+    """The findings of one compiler on one frontend."""
+
+    compiler: str
+    frontend: str
+    finding: tuple[Row, ...] = ()
+
+
+def tables(folder: Path) -> Iterator[Table]:
+    """The tables of *folder*; raises UserError for a file that is no table, and for a name that no script can have."""
+    paths = sorted(folder.glob("*.toml"))
+    if not paths:
+        raise UserError(f"{folder} has no table of findings; name a folder such as data/findings")
+    for path in paths:
+        try:
+            table = msgspec.toml.decode(read_file(path), type=Table)
+        except (OSError, msgspec.MsgspecError, RecursionError) as error:
+            raise UserError(f"{path} is no table of findings: {one_line(str(error))}") from error
+        names = [f"{table.compiler}-{table.frontend}", *(row.name for row in table.finding)]
+        wrong = next((name for name in names if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name)), None)
+        if wrong is not None or names[0] != path.stem:
+            raise UserError(f"{path} is no table of findings: {one_line(wrong or names[0])!r} names neither it nor a script of it")
+        yield table
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a script showed.
+
+    Attributes:
+        state: How that compares with its row.
+        said: Its own words for it.
+        output: The end of all that it printed.
+    """
+
+    state: State
+    said: str
+    output: str = ""
+
+
+def shown(script: Path, compiler: str, row: Row, config: Config) -> Shown:
+    """What *script* shows in the environment of its compiler.
+
+    Raises:
+        UserError: there is no such file.
+    """
+    if not script.is_file():
+        raise UserError(f"{script} is missing; its table has a row for it")
+    try:
+        ended, output = run_script(script, config, compiler)
+    except EnvironmentBroken as error:
+        return Shown(State.MISSING, str(error))
+    if not isinstance(ended, int):
+        return Shown(State.FAILS if ended[0] is row.verdict else State.OTHERWISE, ended[1], output)
+    if ended == 0:
+        return Shown(State.MENDED, "the script ends without a failure", output)
+    last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
+    lacks = _LACKS.search(output)
+    if lacks is not None and lacks[0] not in row.summary and lacks[0] in last:
+        return Shown(State.MISSING, last, output)
+    said = f"the process ended with {signal_name(-ended)}" if ended < 0 else last
+    return Shown(State.FAILS if _as_said(ended, output, row) else State.OTHERWISE, said, output)
+
+
+def _as_said(ended: int, output: str, row: Row) -> bool:
+    if ended < 0:
+        named = _SIGNAL.search(row.summary)
+        return row.verdict is Verdict.ABORT and (named is None or named[0] == signal_name(-ended))
+    if row.verdict is Verdict.INCONSISTENT:
+        return "AssertionError" in output
+    words = set(_WORD.findall(row.summary))
+    return row.verdict is Verdict.CRASH and sum(word in output for word in words) >= _SHARE * len(words)

@@ -1,0 +1,12 @@
+"""Versions of a compiler: since which release a failure is there, what each release supports, and what changes between two."""
+
+from __future__ import annotations
+
+from opera.plugins import Commands
+
+COMMANDS = Commands(
+    "Results",
+    {
+        "bisect": ("opera.extensions.versions.bisect", "Say since which version a failure is there, and which one mends it."),
+    },
+)
