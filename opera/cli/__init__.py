@@ -29,7 +29,6 @@ SECTIONS = {
     },
     "Continuous integration": {
         "baseline": ("opera.cli.baseline", "Keep a file of known failures, and compare results with it."),
-        "compare": ("opera.cli.compare", "Compare two campaigns: new, fixed and changed failures."),
         "combine": ("opera.cli.combine", "Join the workspaces of several machines."),
     },
     "Corpora": {

@@ -15,7 +15,7 @@ from opera.cli.help import HeadedGroup
 from opera.cli.options import common
 from opera.compilers.registry import plugin
 from opera.config import FILE, Config, Setting, config_file, load_config
-from opera.console import doing, echo, one_line, plural, print_json, print_table, say
+from opera.console import doing, echo, one_line, plural, print_json, print_table, say, wrapped
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.environments.checkup import Check, Checkup, State
@@ -235,7 +235,7 @@ def list_command(as_json: bool) -> int:
     for name, compiler in compilers().items():
         newest, oldest = compiler.releases[0], compiler.releases[-1]
         count = f"{plural(len(compiler.releases), 'release')} from {oldest.version} ({oldest.date}) to {newest.version} ({newest.date})"
-        echo(f"{name}==VERSION: {count}")
+        wrapped(f"{name}==VERSION: {count}")
     return Exit.CLEAN
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from opera.plugins import Commands
 
 COMMANDS = Commands(
-    "Results",
+    "Versions",
     {
+        "compare": ("opera.extensions.versions.compare", "Compare campaigns: new and fixed failures, or what versions support."),
         "bisect": ("opera.extensions.versions.bisect", "Say since which version a failure is there, and which one mends it."),
     },
 )
