@@ -5,6 +5,7 @@ const grid = document.querySelector("table.support");
 const rows = [...document.querySelectorAll(grid ? "table.support tbody tr" : "table.findings tbody tr")];
 const data = grid && JSON.parse(document.getElementById("data").textContent);
 const chosen = name => form.elements[name]?.value ?? "";
+const usual = data && data.rows;
 const untold = {}; // tests by state, of a cell without a test
 
 // The tests that the filters select: by operator and subject, how many of each state.
@@ -34,10 +35,38 @@ function fill(cell, counts) {
   cell.className = state;
   cell.counts = counts;
   const link = cell.link ??= cell.querySelector("a");
-  if (state === "untested") return cell.replaceChildren(state);
+  const strip = cell.querySelector(".strip") ?? "";
+  if (state === "untested") return cell.replaceChildren(state, strip);
   const few = taken(counts) ? `${counts.pass ?? 0}/${taken(counts)}` : "";
   link.innerHTML = `${state}<small>${few}${counts.declined ? ` +${counts.declined}` : ""}</small>`;
-  cell.replaceChildren(link);
+  cell.replaceChildren(link, strip);
+}
+
+// The numbers of all versions of a subject. A page that is opened from a folder may load scripts, and no JSON.
+const loaded = subject => globalThis.versions?.[subject] ?? new Promise((done, failed) => {
+  const script = Object.assign(document.createElement("script"), { src: `../versions/${subject}.js` });
+  script.onload = () => done(globalThis.versions[subject]);
+  script.onerror = failed;
+  document.head.append(script);
+});
+
+// The numbers of the versions that are chosen take the place of those that the page came with.
+async function switched() {
+  const chosen = [...grid.querySelectorAll("th select")].filter(each => each.value);
+  const wanted = await Promise.all(chosen.map(async each => {
+    const found = await loaded(each.dataset.subject);
+    const subject = each.closest("th").cellIndex - 1, version = found.subjects.findIndex(one => one.version === each.value);
+    const place = names => name => (names.includes(name) || names.push(name), names.indexOf(name));
+    const at = Object.fromEntries(["operators", "dtypes", "forms", "states"].map(name => [name, place(data[name])]));
+    return found.rows.filter(row => row[1] === version).map(([operator, , dtype, opset, rank, form, state, tests]) => [
+      at.operators(found.operators[operator]), subject, at.dtypes(found.dtypes[dtype]), opset, rank, at.forms(found.forms[form]),
+      at.states(found.states[state]), tests,
+    ]);
+  }));
+  const replaced = chosen.map(each => each.closest("th").cellIndex - 1);
+  data.rows = [...usual.filter(row => !replaced.includes(row[1])), ...wanted.flat()];
+  for (const each of grid.querySelectorAll("th select")) data.subjects[each.closest("th").cellIndex - 1].version = each.value;
+  show();
 }
 
 function show() {
@@ -88,7 +117,8 @@ function explain(event) {
   if (!link) return;
   event.preventDefault();
   const cell = link.closest("td"), name = cell.parentElement.dataset.name;
-  const { compiler, frontend } = data.subjects[cell.cellIndex - 1];
+  const { compiler: name_, version, frontend } = data.subjects[cell.cellIndex - 1];
+  const compiler = version ? `${name_}==${version}` : name_;
   const passed = cell.counts.pass ?? 0, takes = taken(cell.counts), all = takes + (cell.counts.declined ?? 0);
   const share = whole => whole ? `${passed} of ${whole} (${Math.floor(100 * passed / whole)} %)` : "no test";
   const part = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
@@ -116,4 +146,8 @@ form.addEventListener("input", toAddress);
 form.addEventListener("submit", event => event.preventDefault());
 addEventListener("hashchange", fromAddress);
 grid?.addEventListener("click", explain);
+for (const each of document.querySelectorAll("th select")) {
+  each.hidden = false;
+  each.addEventListener("change", switched);
+}
 fromAddress();

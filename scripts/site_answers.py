@@ -5,13 +5,17 @@ Both are plain tables. docs/answers.js filters them.
 
 from __future__ import annotations
 
+import datetime
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 from architectures import used_by
-from site_data import STATES, Support, as_json, percent, shares, state_of, support_document
+from site_data import STATES, Support, as_json, columns, percent, shares, state_of, support_document
+
+from opera.extensions.versions import support as versions
 
 NAMES = {"onnx": "ONNX", "pytorch": "PyTorch", "keras": "Keras", "tensorflow": "TensorFlow"}
 EXTRACT = {
@@ -27,6 +31,8 @@ _MODELS = """
 [which models use an operator](../how-to/will-my-model-work.md#which-models-use-an-operator).
 """
 _AGAIN = "#make-a-cell-again"
+_STALE = 90
+"""Days after which a column is old beside the newest one."""
 
 
 def support_page(library: str, found: Sequence[Support], entries: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
@@ -66,6 +72,53 @@ The numbers are in [support.json](../support.json); [site data](../reference/sit
     return text, _grid(library, found, entries, extract)
 
 
+def versions_page(found: versions.Support, entries: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """The grid of a subject, whose columns are versions: Markdown before it, and its HTML."""
+    shown = columns(found.subject)
+    steps = {after: found.changes(before, after) for before, after in found.steps()}
+    about = "\n".join(
+        f"| {_changes_link(found, place, each.version)} | {each.facts['released']} | {each.facts['ran']} | {share_cells(each)} |"
+        f" {', '.join(f'{sum(counts.values()):,} {kind.value}' for kind, counts in steps.get(place, {}).items() if counts)} |"
+        for place, each in enumerate(shown)
+    )
+    extract = EXTRACT.get(found.frontend, f"opera extract --lib {found.frontend}")
+    text = f"""---
+hide:
+  - toc
+---
+
+# {found.compiler} x {found.frontend} over time
+
+The same tests on each version. Each column is a version; a column that ran more than {_STALE} days before the newest one is grey. Choose
+a version for what changed in it.
+
+| version | released | ran | conformance: right, of what it takes | coverage: right, of all | changes |
+|---|---|---|--:|--:|---|
+{about}
+
+@grid@
+
+## Make a cell again
+
+    {extract}
+    opera env create {found.compiler}==VERSION
+    opera run --compiler {found.compiler}==VERSION --frontend {found.frontend} -k NAME
+
+The numbers are in [versions.json](../versions.json); [site data](../reference/site-data.md) describes it.
+"""
+    return text, _grid(found.frontend, shown, entries, extract, strips=False)
+
+
+def changes_page(found: versions.Support, before: int, after: int) -> str:
+    """What changed between two versions of a subject."""
+    back = f"[All versions]({found.compiler}-{found.frontend}.md)\n"
+    return f"{versions.notes(found, before, after)}\n{back}"
+
+
+def _changes_link(found: versions.Support, place: int, version: str) -> str:
+    return f"[{version}]({found.compiler}-{found.frontend}-{version}.md)" if place else version
+
+
 def _versions(each: Support) -> str:
     left_out = ("campaign", "started", "verdicts")
     return ", ".join(f"{name} {value}" for name, value in each.facts.items() if name not in left_out)
@@ -77,7 +130,7 @@ def share_cells(each: Support) -> str:
     return f"{percent(passed, taken)} ({passed:,} of {taken:,}) | {percent(passed, every)} ({passed:,} of {every:,})"
 
 
-def _grid(library: str, found: Sequence[Support], entries: Sequence[Mapping[str, Any]], extract: str) -> str:
+def _grid(library: str, found: Sequence[Support], entries: Sequence[Mapping[str, Any]], extract: str, *, strips: bool = True) -> str:
     """Filters, the table, the data behind it, and the place for the details of a cell."""
     keys = [key for each in found for key in each.tests]
     fields = _search("operator") + "".join(
@@ -96,14 +149,20 @@ def _grid(library: str, found: Sequence[Support], entries: Sequence[Mapping[str,
     where = _places(entries)
     rows = "\n".join(
         f'<tr data-name="{escape(api)}"{users}><th scope="row">{escape(api.removeprefix("ai.onnx."))}{words}</th>'
-        + "".join(_cell(column.get(api, {}), _link(where, api, each)) for each, column in zip(found, cells, strict=True))
+        + "".join(
+            _cell(column.get(api, {}), _link(where, api, each), _strip(each, api) if strips else "")
+            for each, column in zip(found, cells, strict=True)
+        )
         + "</tr>"
         for api in sorted({key.operator for key in keys})
         for users, words in [_users(library, [api], "used by")]
     )
     times = Counter(each.compiler for each in found)
+    names = [each.version or (each.compiler if times[each.compiler] == 1 else f"{each.compiler} x {each.frontend}") for each in found]
+    newest = max((each.facts["ran"] for each in found if "ran" in each.facts), default="")
     heads = "".join(
-        f'<th scope="col">{each.compiler if times[each.compiler] == 1 else f"{each.compiler} x {each.frontend}"}</th>' for each in found
+        f'<th scope="col"{_stale(each, newest)}>{name}{_switch(each) if strips else ""}</th>'
+        for name, each in zip(names, found, strict=True)
     )
     data = as_json(support_document(found)).replace("</", "<\\/")
     return (
@@ -114,21 +173,54 @@ def _grid(library: str, found: Sequence[Support], entries: Sequence[Mapping[str,
     )
 
 
+def _stale(each: Support, newest: str) -> str:
+    """The class of a column that ran long before the newest one."""
+    ran = each.facts.get("ran", newest)
+    if not newest or (datetime.date.fromisoformat(newest) - datetime.date.fromisoformat(ran)).days <= _STALE:
+        return ""
+    return f' class="stale" title="ran on {ran}"'
+
+
+def _switch(each: Support) -> str:
+    """A choice of the versions of a compiler; docs/answers.js puts their numbers into the column."""
+    known = columns(f"{each.compiler}/{each.frontend}")
+    if not known:
+        return ""
+    options = "".join(f"<option>{column.version}</option>" for column in reversed(known))
+    link = f'<a href="{each.compiler}-{each.frontend}.html">over time</a>'
+    return f'<select hidden data-subject="{each.compiler}-{each.frontend}"><option value="">recorded</option>{options}</select>{link}'
+
+
+@functools.cache
+def _by_operator(subject: str) -> list[tuple[str, Mapping[str, Mapping[str, int]]]]:
+    return [(column.version, column.operators()) for column in columns(subject)]
+
+
+def _strip(each: Support, api: str) -> str:
+    """The state of an operator on each version, the oldest first."""
+    states = [(version, state_of(found.get(api, {}))) for version, found in _by_operator(f"{each.compiler}/{each.frontend}")]
+    if len({state for _, state in states}) < 2:
+        return ""
+    said = escape(", ".join(f"{version} {state}" for version, state in states))
+    parts = "".join(f"<i class={state}></i>" for _, state in states)
+    return f'<span class="strip" role="img" aria-label="{said}" title="{said}">{parts}</span>'
+
+
 def _users(library: str, apis: Sequence[str], said: str) -> tuple[str, str]:
     """How many public architectures use an operator of *apis*: as an attribute of a row, and in words."""
     users, every = used_by(library, apis)
     return f' data-models="{users}"', f"<small>{said} {users} of {every} models</small>" if users else ""
 
 
-def _cell(counts: Mapping[str, int], link: str) -> str:
+def _cell(counts: Mapping[str, int], link: str, strip: str) -> str:
     """One operator on one compiler; docs/answers.js writes the same for a part of the tests."""
     state = state_of(counts)
     if state == "untested":
-        return '<td class="untested">untested</td>'
+        return f'<td class="untested">untested{strip}</td>'
     passed, taken, _ = shares(counts)
     few = f"{passed}/{taken}" if taken else ""
     more = f" +{counts['declined']}" if counts.get("declined") else ""
-    return f'<td class="{state}"><a href="{link}">{state}<small>{few}{more}</small></a></td>'
+    return f'<td class="{state}"><a href="{link}">{state}<small>{few}{more}</small></a>{strip}</td>'
 
 
 def _places(entries: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:

@@ -4,7 +4,9 @@
 |---|---|
 | `support.json` | the verdicts of the recorded campaigns, by operator, dtype, opset, rank and input form |
 | `findings.json` | the tables of data/findings |
-| `badges/SUBJECT.svg` | the two shares of a subject |
+| `versions.json` | data/versions: the tests of a subject on each version of its compiler, and what changed from one to the next |
+| `versions/SUBJECT.json` | the same by operator, dtype, opset, rank and input form, as `support.json` |
+| `badges/SUBJECT.svg`, `badges/SUBJECT-VERSION.svg` | the two shares of a subject |
 
 docs/reference/site-data.md describes them.
 """
@@ -22,6 +24,9 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 from recorded_findings import Finding, Status, Table, title_of
+from recorded_versions import FOLDER as VERSIONS
+from recorded_versions import Recorded
+from recorded_versions import read as read_versions
 
 from opera.compilers.registry import plugins
 from opera.difftest.messages import BUILDS_ONLY
@@ -43,6 +48,7 @@ _STATES = {
     "pass": "pass", "inconsistent": "wrong", "crash": "crash", "abort": "crash", "hang": "crash", "oom": "crash", "exporter": "exporter",
     "unsupported": "declined", "undefined": "unclear", "invalid": "unclear", "flaky": "unclear",
 }  # fmt: skip
+_LETTERS = {"p": "pass", "w": "wrong", "c": "crash", "e": "exporter", "d": "declined", "u": "unclear"}
 _TAKEN = ("wrong", "crash", "pass")
 _LAYERS = {
     Stage.EXPORT: "exporter", Stage.LOAD: "frontend", Stage.OPTIMIZE: "common transformation", Stage.CODEGEN: "code generation",
@@ -70,11 +76,13 @@ class Support:
     library: str
     facts: Mapping[str, str]
     tests: Mapping[Key, int]
+    version: str = ""
+    """The version of the compiler, where a subject has several."""
 
     @property
     def name(self) -> str:
-        """Compiler and frontend as part of a file name, e.g. `openvino-onnx`."""
-        return f"{self.compiler}-{self.frontend}"
+        """Compiler and frontend as part of a file name, e.g. `openvino-onnx`, and the version, e.g. `openvino-onnx-2026.0.0`."""
+        return "-".join(filter(None, (self.compiler, self.frontend, self.version)))
 
     def counts(self, wanted: Callable[[Key], bool] = lambda key: True) -> Counter[str]:
         """Tests of each state."""
@@ -159,6 +167,57 @@ def read(path: Path) -> Support | None:
     return Support(compiler, frontend, library, head.facts, tests) if tests else None
 
 
+@functools.cache
+def versions(folder: Path = VERSIONS) -> list[Recorded]:
+    """The subjects whose tests ran on several versions of their compiler."""
+    return [read_versions(path) for path in sorted(folder.glob("*.jsonl.gz"))]
+
+
+@functools.cache
+def columns(subject: str) -> list[Support]:
+    """The verdicts on each version of a subject, e.g. `openvino/onnx`, the oldest first; none if only one version was recorded."""
+    found = next((each for each in versions() if each.support.subject == subject), None)
+    if found is None:
+        return []
+    support = found.support
+    counts: list[Counter[Key]] = [Counter() for _ in support.versions]
+    for case, letters in support.tests.items():
+        dtype, opset, rank = found.facts[case.instance]
+        form = form_parts(case.form)[0]
+        for place, letter in enumerate(letters):
+            if letter in _LETTERS:
+                counts[place][Key(case.api, dtype, opset, rank, form, _LETTERS[letter])] += 1
+    return [
+        Support(
+            support.compiler,
+            support.frontend,
+            support.frontend,
+            {"ran": each.ran, "released": each.date(support.compiler)},
+            tests,
+            each.name,
+        )
+        for each, tests in zip(support.versions, counts, strict=True)
+    ]
+
+
+def versions_document() -> dict[str, Any]:
+    """`versions/1`: of each subject, its versions with their counts, and what changed from one to the next."""
+    subjects: list[dict[str, Any]] = []
+    for each in (recorded.support for recorded in versions()):
+        changes = {after: each.changes(before, after) for before, after in each.steps()}
+        rows = [
+            {
+                "version": column.version,
+                **column.facts,
+                "tests": dict(column.counts()),
+                "changes": {kind.value: dict(sorted(counts.items())) for kind, counts in changes.get(place, {}).items() if counts},
+            }
+            for place, column in enumerate(columns(each.subject))
+        ]
+        subjects.append({"compiler": each.compiler, "frontend": each.frontend, "versions": rows})
+    return {"schema": "versions/1", "subjects": subjects}
+
+
 def _tensors(value: Any) -> Iterator[dict[str, Any]]:
     if isinstance(value, list):
         for each in cast("list[Any]", value):
@@ -180,7 +239,14 @@ def support_document(found: Sequence[Support]) -> dict[str, Any]:
     return {
         "schema": "support/1",
         "subjects": [
-            {"compiler": each.compiler, "frontend": each.frontend, "library": each.library, "facts": dict(each.facts)} for each in found
+            {
+                "compiler": each.compiler,
+                "frontend": each.frontend,
+                "library": each.library,
+                "facts": dict(each.facts),
+                **({"version": each.version} if each.version else {}),
+            }
+            for each in found
         ],
         "operators": operators,
         "dtypes": dtypes,
@@ -226,7 +292,8 @@ def layer(table: Table, finding: Finding) -> str:
 def badge(each: Support) -> str:
     """The shares of a subject as a small picture."""
     passed, taken, every = shares(each.counts())
-    left, right = f"{each.compiler} x {each.frontend}", f"{percent(passed, taken)} of what it takes, {percent(passed, every)} of all"
+    left = f"{each.compiler}{f' {each.version}' if each.version else ''} x {each.frontend}"
+    right = f"{percent(passed, taken)} of what it takes, {percent(passed, every)} of all"
     first, second = (12 + round(6.2 * len(text)) for text in (left, right))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{first + second}" height="20" role="img" aria-label="{escape(left)}: {right}">'

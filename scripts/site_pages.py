@@ -6,7 +6,8 @@
 | `compilers/` | what each adapter declares, its findings, and the filters that hold for its results |
 | `findings/` | data/findings: the list of all, and one page for each table |
 | `can-i-use/` | data/campaigns: one grid of operators and compilers for each library |
-| `support.json`, `findings.json`, `badges/` | the same data for programs |
+| `can-i-use/SUBJECT.md`, `can-i-use/SUBJECT-VERSION.md` | data/versions: a grid of operators and versions, and what changed in each |
+| `support.json`, `versions.json`, `versions/`, `findings.json`, `badges/` | the same data for programs |
 | `notebooks/` | the notebooks with their stored outputs |
 | `repository/` | every other file that a page links to |
 
@@ -29,8 +30,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from recorded_findings import Finding, Status, Table, tables, title_of
-from site_answers import NAMES, findings_list, share_cells, support_page
-from site_data import Support, as_json, badge, campaigns, findings_document, support_document
+from site_answers import NAMES, changes_page, findings_list, share_cells, support_page, versions_page
+from site_data import Support, as_json, badge, campaigns, columns, findings_document, support_document, versions, versions_document
 
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
@@ -78,7 +79,13 @@ _PLACE = re.compile(r"<p>@block (\d+)@</p>")
 def on_config(config: MkDocsConfig) -> None:
     """Completes the lists of the navigation that follow from files and adapters."""
     added = {
-        "Can I use": [{NAMES.get(each, each): f"can-i-use/{each}.md"} for each in libraries(campaigns())],
+        "Can I use": [
+            *({NAMES.get(each, each): f"can-i-use/{each}.md"} for each in libraries(campaigns())),
+            *(
+                {f"{each.compiler} over time": f"can-i-use/{each.compiler}-{each.frontend}.md"}
+                for each in (found.support for found in versions())
+            ),
+        ],
         "Decisions": [f"decisions/{path.name}" for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))],
         "Compilers": [*({name: f"compilers/{name}.md"} for name in plugins()), "compilers/filters.md"],
         "Notebooks": [f"notebooks/{path.stem}.md" for path in notebooks()],
@@ -107,8 +114,24 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for library in libraries(supported):
         text, grid = support_page(library, [each for each in supported if each.library == library], entries)
         pages[f"can-i-use/{library}.md"] = text.replace("@grid@", _as_it_is(grid))
-    data = {"findings.json": as_json(recorded), "support.json": as_json(support_document(supported))}
-    for name, text in {**data, **{f"badges/{each.name}.svg": badge(each) for each in supported}}.items():
+    data = {
+        "findings.json": as_json(recorded),
+        "support.json": as_json(support_document(supported)),
+        "versions.json": as_json(versions_document()),
+    }
+    shown = [*supported]
+    for each in (recorded.support for recorded in versions()):
+        place = f"can-i-use/{each.compiler}-{each.frontend}"
+        text, grid = versions_page(each, entries)
+        pages[f"{place}.md"] = text.replace("@grid@", _as_it_is(grid))
+        pages.update({f"{place}-{each.versions[after].name}.md": changes_page(each, before, after) for before, after in each.steps()})
+        document = as_json(support_document(columns(each.subject)))
+        data[f"versions/{each.compiler}-{each.frontend}.json"] = document
+        data[f"versions/{each.compiler}-{each.frontend}.js"] = (
+            f'(globalThis.versions ??= {{}})["{each.compiler}-{each.frontend}"] = {document};\n'
+        )
+        shown += columns(each.subject)
+    for name, text in {**data, **{f"badges/{each.name}.svg": badge(each) for each in shown}}.items():
         files.append(File.generated(config, name, content=text))
     for table in findings():
         pages[f"findings/{table.subject}.md"] = findings_page(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -81,6 +82,34 @@ def test_filters_of_the_grid_count_a_part_of_the_tests_and_stand_in_the_address(
     assert browser.run(SHOWN) == ["ai.onnx.GlobalMaxPool"]
     browser.go(page + "#q=maxpool&dtype=uint8&state=untested")
     assert browser.run(SHOWN) == ["ai.onnx.GlobalMaxPool"]
+
+
+def test_another_version_of_a_compiler_fills_its_column_and_leaves_the_others(browser: Browser, site: str) -> None:
+    browser.go(f"{site}/can-i-use/onnx.html")
+    switch = "document.querySelector('th select[data-subject=onnxruntime-onnx]')"
+    place = browser.run(f"{switch}.closest('th').cellIndex")
+    rows = "[...document.querySelectorAll('table.support tbody tr')]"
+    column = f"{rows}.map(e => e.cells[{place}].className)"
+    others = f"{rows}.map(e => [...e.cells].map((c, i) => i === {place} ? '' : c.textContent).join())"
+    usual, beside = browser.run(column), browser.run(others)
+    browser.run(f"{switch}.selectedIndex = {switch}.options.length - 1; {switch}.dispatchEvent(new Event('change'))")
+    browser.wait(f"JSON.stringify({column}) !== {json.dumps(json.dumps(usual, separators=(',', ':')))}")
+    assert browser.run(column).count("declined") > usual.count("declined"), "the oldest version takes less"
+    assert browser.run(others) == beside
+    browser.run(f"[...document.querySelectorAll('.support tbody tr')].find(e => e.offsetParent).cells[{place}].firstChild.click()")
+    assert "opera run --compiler onnxruntime==" in browser.run("document.querySelector('dialog').innerText")
+    browser.run(f"document.querySelector('dialog').close(); {switch}.value = ''; {switch}.dispatchEvent(new Event('change'))")
+    browser.wait(f"JSON.stringify({column}) === {json.dumps(json.dumps(usual, separators=(',', ':')))}")
+
+
+def test_a_subject_over_time_has_a_column_for_each_version_and_a_page_for_each_change(browser: Browser, site: str) -> None:
+    browser.go(f"{site}/can-i-use/onnxruntime-onnx.html")
+    heads = browser.run("[...document.querySelectorAll('table.support thead th')].map(e => e.textContent)")
+    assert len(heads) > 3
+    choose(browser, "state", "wrong")
+    assert 0 < len(browser.run(SHOWN)) < 50
+    browser.go(browser.run("[...document.querySelectorAll('article table:not(.support) a')].at(-1).href"))
+    assert f"onnxruntime {heads[-1]} on onnx: changes since {heads[-2]}" in browser.run("document.querySelector('h1').textContent")
 
 
 def test_a_cell_opens_its_counts_and_the_command_that_makes_it_again(browser: Browser, site: str) -> None:
