@@ -35,6 +35,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
+from packaging.version import InvalidVersion, Version
+
 from opera.console import one_line, say
 from opera.errors import EnvironmentBroken, UserError
 from opera.trust import Trust
@@ -78,7 +80,15 @@ def choosing(compiler: str, version: str) -> Generator[None]:
 def named_build(compiler: str) -> str | None:
     """The chosen version of *compiler* if its name is that of a build; None for a release, which says its version itself."""
     version = _chosen.get().get(compiler)
-    return None if version is None or re.match(r"\d", version) else version
+    return None if version is None or is_release(version) else version
+
+
+def is_release(version: str) -> bool:
+    """Whether the name of a version is that of a release, and not of a build."""
+    try:
+        return bool(Version(version))
+    except InvalidVersion:
+        return False
 
 
 @dataclass(frozen=True)

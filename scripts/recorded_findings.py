@@ -46,6 +46,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         trigger: Condition that the failure needs.
         summary: Message of the script.
         seen_with: Versions and settings that showed the failure.
+        versions: Outcomes of its script on versions of the compiler, as `opera bisect` says them in short.
         status: Who checked the finding; a row without this key was verified by hand.
         cause: Root cause in `data/labelled`.
         why: Judgement in one sentence.
@@ -63,6 +64,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     trigger: str | None = None
     summary: str
     seen_with: str
+    versions: str | None = None
     status: Status = Status.VERIFIED
     cause: str | None = None
     why: str | None = None

@@ -358,6 +358,7 @@ def _finding(table: Table, finding: Finding) -> str:
         "failure": f"{finding.verdict.value} at stage {finding.stage.value}, route {finding.route}",
         "converter": finding.converter,
         "seen with": finding.seen_with,
+        "versions": finding.versions,
         "status": "" if finding.status is Status.VERIFIED else finding.status.value,
     }
     rows = "\n".join(f"<dt>{_html(label)}</dt><dd>{_html(text)}</dd>" for label, text in facts.items() if text)

@@ -15,7 +15,7 @@ from opera.arrays import Array, Outputs, Signature, dtype_name, pack, packed_siz
 from opera.compilers import onnx_format, watching
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.models import onnx_inputs
-from opera.models.opsets import NEWEST_CLAIMED, OLDEST
+from opera.models.opsets import NEWEST, OLDEST
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Failure
 
@@ -82,7 +82,7 @@ class OnnxRuntimeAdapter(Adapter):
             self._ort.GraphOptimizationLevel, f"ORT_{'ENABLE_ALL' if level == 'all' else 'DISABLE_ALL'}"
         )
         self._session_options = options
-        self.newest_opset = next((opset for opset in range(NEWEST_CLAIMED, OLDEST, -1) if self._loads(opset)), OLDEST)
+        self.newest_opset = next((opset for opset in range(NEWEST, OLDEST, -1) if self._loads(opset)), OLDEST)
         self._left_out: list[str] = []
         return {"onnxruntime": str(self._ort.__version__), "provider": "CPUExecutionProvider", "optimization": level}
 

@@ -25,7 +25,7 @@ NIGHTLY: dict[str, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / "nigh
 
 PYTHON = """#!/bin/bash
 if [ "$1" = -m ] && [ "$2" = pip ]; then
-  printf '%s\\n' "${@:3}" >> "$PIP_LOG"
+  printf '%s\\n' "${@:3}" >> "$PIP_SAW"
   exit 0
 fi
 exec "$REAL_PYTHON" "$@"
@@ -141,7 +141,7 @@ class Night:
             own = {name: self._filled(text, values) for name, text in step["env"].items()}
             shell = {
                 **os.environ, **environment, **own, "PATH": f"{tools}:{os.environ['PATH']}", "REAL_PYTHON": sys.executable,
-                "PIP_LOG": str(self.folder / "pip.log"), "GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
+                "PIP_SAW": str(self.folder / "pip.log"), "GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
             }  # fmt: skip
             script = self.folder / "step.sh"
             script.write_text(step["run"], encoding="utf-8")
@@ -229,20 +229,23 @@ def test_a_fixed_failure_fails_the_job_only_if_asked(lab: Lab, first: Night) -> 
     assert (strict.code, strict.failed) == (1, "Fail for new failures"), strict.printed
 
 
-def test_pip_gets_the_wheel_and_the_requirement_as_they_are(tmp_path: Path) -> None:
+def test_a_build_that_does_not_work_ends_the_job_and_the_summary_says_why(tmp_path: Path) -> None:
     wheel = tmp_path / "dist" / "fake 1.0-py3-none-any.whl"
     wheel.parent.mkdir()
     wheel.touch()
-    made, given = Night(tmp_path), {"compiler": "fake", "frontend": "onnx", "library": "fake", "corpus": "gone.jsonl"}
-    made.start({**given, "wheel": "dist/*.whl", "requirement": "--index-url=http://example.invalid"}, {})
-    assert made.failed == "Record the library's tests"
-    assert made.pip == [
-        "install", "--constraint", f"{ROOT}/constraints.txt", f"{ROOT}[fake,fake]",
-        "install", "--upgrade", "--pre", "--", "--index-url=http://example.invalid",
-        "install", "--force-reinstall", "--no-deps", "--", "dist/fake 1.0-py3-none-any.whl",
-    ]  # fmt: skip
-    made.start({**given, "wheel": "gone/*.whl"}, {})
-    assert (made.code, made.failed) == (2, "Install OPERA and the compiler")
+    made, given = Night(tmp_path), {"compiler": "fake", "frontend": "onnx", "library": "fake", "corpus": "gone.jsonl", "build": "0123abc"}
+    made.start({**given, "wheel": "dist/*.whl"}, {"PYTHONPATH": str(SITE)})
+    assert (made.code, made.failed) == (3, "Install the build"), made.printed
+    assert made.pip == ["install", "--constraint", f"{ROOT}/constraints.txt", f"{ROOT}[fake,fake]"]
+    assert made.summary.startswith("### The build 0123abc does not work\n")
+    assert "pip could not install fake==build-0123abc" in made.summary
+    for inputs, said in (
+        ({"wheel": "gone/*.whl"}, "names 0 files instead of one"),
+        ({"requirement": "x", "build": "$(x)"}, "needs a name"),
+    ):
+        made.start({**given, **inputs}, {"PYTHONPATH": str(SITE)})
+        assert (made.code, made.failed) == (2, "Install the build")
+        assert said in made.printed
 
 
 @pytest.mark.parametrize("name", ["x] @ http://example.invalid", "--help", "a/b", ""])

@@ -34,7 +34,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.lists(PARTS).map("
 @given(st.builds(
     Finding, name=st.just("a-1"), operators=st.lists(TEXT).map(tuple), fails=st.lists(TEXT).map(tuple), passes=st.dictionaries(TEXT, TEXT),
     id=TEXT, verdict=st.sampled_from(Verdict), stage=st.sampled_from(Stage), status=st.sampled_from(Status), route=TEXT, summary=TEXT,
-    seen_with=TEXT, **dict.fromkeys(("converter", "trigger", "cause", "why"), st.none() | TEXT),
+    seen_with=TEXT, **dict.fromkeys(("converter", "trigger", "cause", "why", "versions"), st.none() | TEXT),
 ))  # fmt: skip
 def test_a_row_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, finding: Finding) -> None:
     folder = tmp_path_factory.mktemp("findings")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import fcntl
 import json
 import os
@@ -13,9 +14,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from opera import __version__
-from opera.atomic import lock_file
+from opera.atomic import lock_file, read_file
+from opera.bounded_json import parsed_json
 from opera.config import INCOMPLETE, config_file
 from opera.environments.pinned import RECORD, made_as
 from opera.errors import EnvironmentBroken, UserError
@@ -95,6 +98,14 @@ def record_of(folder: Path) -> EnvironmentFolder | None:
     return None if name is None else EnvironmentFolder(name, folder)
 
 
+def made_at(where: EnvironmentFolder) -> str:
+    """When the environment was made, as a text that sorts by time; empty for one that is not ours."""
+    try:
+        return str(cast("dict[str, object]", parsed_json(read_file(where.folder / RECORD)))["made"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
 def create(
     recipe: Recipe, where: EnvironmentFolder, python: str | None, *, again: bool, tell: Callable[[str], None], shared: Sequence[str] = ()
 ) -> None:
@@ -127,6 +138,8 @@ def create(
                 _see(where, shared)
             size = f" ({recipe.download:,} MB to load)" if recipe.download else ""
             tell(f"installing {', '.join(each for each in recipe.requirements if not each.startswith('-'))}{size}")
+            if shared:  # what is of the version is never shared, though the other environment may have the same today
+                _install(recipe, where, lock, tell, "--no-deps", "--ignore-installed")
             _install(recipe, where, lock, tell)
             (where.folder / INCOMPLETE).unlink()
 
@@ -189,7 +202,8 @@ def _all_or_nothing(where: EnvironmentFolder) -> Generator[None]:
 def _begin(recipe: Recipe, where: EnvironmentFolder) -> None:
     where.folder.mkdir(parents=True)
     (where.folder / INCOMPLETE).touch()
-    record = {"schema": "environment/1", "name": recipe.name, "opera": __version__, "requirements": recipe.requirements}
+    made = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
+    record = {"schema": "environment/1", "name": recipe.name, "opera": __version__, "made": made, "requirements": recipe.requirements}
     (where.folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
@@ -209,7 +223,7 @@ def _see(where: EnvironmentFolder, folders: Sequence[str]) -> None:
         (packages / SHARED).write_text("".join(f"{folder}\n" for folder in folders), encoding="utf-8")
 
 
-def _install(recipe: Recipe, where: EnvironmentFolder, lock: int, tell: Callable[[str], None]) -> None:
+def _install(recipe: Recipe, where: EnvironmentFolder, lock: int, tell: Callable[[str], None], *options: str) -> None:
     """Runs pip in the new environment; its output goes into a file of the environment."""
     pins = [] if recipe.pins is None else ["--constraint", str(recipe.pins)]
     command = [
@@ -221,6 +235,7 @@ def _install(recipe: Recipe, where: EnvironmentFolder, lock: int, tell: Callable
         "--no-input",
         "--progress-bar",
         "off",
+        *options,
         *pins,
         *recipe.requirements,
     ]

@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import TypedDict
 
 import click
+from packaging.version import Version
 
 from opera.cli.doctor import entry_of
 from opera.cli.help import HeadedGroup
-from opera.cli.options import common
+from opera.cli.options import Count, common
 from opera.compilers.registry import plugin
-from opera.config import FILE, Config, Setting, config_file, load_config
+from opera.config import FILE, Config, Setting, config_file, is_release, load_config
 from opera.console import doing, echo, one_line, plural, print_json, print_table, say, wrapped
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.environments.checkup import Check, Checkup, State
 from opera.environments.inventory import search_path
 from opera.errors import EnvironmentBroken, Exit, UserError
-from opera.extensions.environments.build import EnvironmentFolder, create, home, place, record_of, remove
+from opera.extensions.environments.build import EnvironmentFolder, create, home, made_at, place, record_of, remove
 from opera.extensions.environments.recipes import Recipe, known_names, recipe, version_recipe
 from opera.extensions.environments.releases import compilers
 from opera.extensions.environments.settings_file import Entry, write_python
@@ -50,10 +51,20 @@ def command() -> None:
     metavar="WHAT",
     help="Install this in place of a release: a wheel, a folder, or a requirement of an index; with NAME==BUILD.",
 )
+@click.option(
+    "--keep", type=Count(), metavar="N", help="Keep the N newest builds made with --from, and remove older ones; by default, keep all."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def create_command(
-    names: tuple[str, ...], path: Path | None, python: str | None, again: bool, source: str | None, quiet: bool, as_json: bool
+    names: tuple[str, ...],
+    path: Path | None,
+    python: str | None,
+    again: bool,
+    source: str | None,
+    keep: int | None,
+    quiet: bool,
+    as_json: bool,
 ) -> int:
     """Make environments, and write their interpreters into opera.toml.
 
@@ -63,6 +74,8 @@ def create_command(
     """
     if len(names) > 1 and (path is not None or source is not None):
         raise UserError("--path and --from are for one environment; make the others with commands of their own")
+    if keep is not None and source is None:
+        raise UserError("--keep is for builds; name what pip has to install with --from")
     config, made = load_config(), list[_Made]()
     wanted = [_recipe(name, source) for name in dict.fromkeys(names)]
     loads = [each.download for each in wanted if each.download]
@@ -76,6 +89,8 @@ def create_command(
                 raise
             say(f"{each.name}: {error}")
             made.append(_Made(each, place(each.name, path), (), False))
+    if keep is not None:
+        _prune(wanted[0].serves[0][1], keep, quiet=quiet)
     if as_json:
         print_json({"schema": "env-create/2", "environments": [each.entry for each in made]})
     else:
@@ -83,6 +98,15 @@ def create_command(
             if each.used:
                 echo(each.told)
     return Exit.CLEAN if all(each.used for each in made) else Exit.BROKEN_ENVIRONMENT
+
+
+def _prune(compiler: str, keep: int, *, quiet: bool) -> None:
+    """Removes the oldest builds of a compiler, with their entries in opera.toml, so that *keep* are left."""
+    found = {name: each for name, (each, _) in _made(load_config()).items() if name.startswith(f"{compiler}==")}
+    builds = [each for name, each in found.items() if not is_release(name.partition("==")[2])]
+    for each in sorted(builds, key=made_at)[:-keep]:
+        say(f"removing {each.folder}", quiet=quiet)
+        _removed(each, load_config())
 
 
 @dataclass(frozen=True)
@@ -181,6 +205,11 @@ def _check(wanted: Recipe, where: EnvironmentFolder, config: Config) -> list[Che
             return [*checkup.libraries(libraries), *checkup.adapters(compilers)]
         served = Config(values, at_version=frozenset(each.name for each in compilers))
         installed = Checkup(served, folder, _WORKERS, doing).installed(compilers)
+        other = next(
+            (check for check in installed if check.version and wanted.download and Version(check.version) != Version(wanted.version)), None
+        )
+        if other is not None:
+            return [replace(other, state=State.BROKEN, reason=f"the environment has {other.version}, not {wanted.version}")]
         routes = [check for check in installed if check.ok]
         if not routes:
             return [replace(installed[0], library_at_fault=False)]
@@ -303,6 +332,17 @@ def remove_command(name: str, path: Path | None, as_json: bool) -> int:
         there = ", ".join(made) or "none"
         raise UserError(f"no environment {name!r}; choose one of: {there}")
     where = place(name, path) if path is not None else made[name][0]
+    file, served = _removed(where, config)
+    if as_json:
+        print_json({"schema": "env-remove/1", "name": name, "path": str(where.folder), "served": [each.header for each in served]})
+    else:
+        told = f"; {file} no longer names it" if served else ""
+        echo(f"removed {where.folder}{told}")
+    return Exit.CLEAN
+
+
+def _removed(where: EnvironmentFolder, config: Config) -> tuple[Path | None, list[Entry]]:
+    """Removes an environment and its entries; returns the file that had them, and the entries."""
     file = config_file()
     served = [entry for entry, setting in _named(config) if Path(setting.value) == where.python]
     if not where.is_ours:
@@ -310,9 +350,4 @@ def remove_command(name: str, path: Path | None, as_json: bool) -> int:
     if file is not None and served:
         write_python(file, dict.fromkeys(served))
     remove(where)
-    if as_json:
-        print_json({"schema": "env-remove/1", "name": name, "path": str(where.folder), "served": [each.header for each in served]})
-    else:
-        told = f"; {file} no longer names it" if served else ""
-        echo(f"removed {where.folder}{told}")
-    return Exit.CLEAN
+    return file, served

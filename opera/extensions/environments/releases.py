@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -60,16 +59,13 @@ def compilers() -> Mapping[str, Compiler]:
     return msgspec.toml.decode(_FACTS.read_bytes(), type=dict[str, Compiler])
 
 
-@dataclass(frozen=True, order=True)
-class _Key:
-    is_build: bool
-    version: Version
-    name: str
+def in_order(names: Iterable[str], made: Mapping[str, str]) -> list[str]:
+    """Versions in the order of their age: releases by their numbers, then builds, whose names say nothing, by the times in *made*."""
 
+    def key(name: str) -> tuple[bool, Version, str, str]:
+        try:
+            return False, Version(name), "", name
+        except InvalidVersion:
+            return True, Version("0"), made.get(name, ""), name
 
-def by_age(version: str) -> _Key:
-    """A key that puts releases in the order of their versions, and builds, whose names say nothing, after them by their names."""
-    try:
-        return _Key(False, Version(version), version)
-    except InvalidVersion:
-        return _Key(True, Version("0"), version)
+    return sorted(names, key=key)

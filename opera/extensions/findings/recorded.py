@@ -31,6 +31,7 @@ class State(enum.Enum):
     FAILS = "fails as said"
     OTHERWISE = "fails otherwise"
     MENDED = "mended"
+    FIXED = "fixed as said"
     MISSING = "environment missing"
 
 
@@ -42,12 +43,19 @@ class Row(msgspec.Struct, frozen=True):
         verdict: Kind of failure.
         summary: Message of the failure.
         operators: APIs of the failing call.
+        versions: Outcomes on versions of the compiler, as `opera bisect` says them in short.
     """
 
     name: str
     verdict: Verdict
     summary: str
     operators: tuple[str, ...]
+    versions: str = ""
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the newest version that was tried does not show the failure."""
+        return self.versions.rpartition(", ")[2].startswith("good ")
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -105,7 +113,7 @@ def shown(script: Path, compiler: str, row: Row, config: Config) -> Shown:
     if not isinstance(ended, int):
         return Shown(State.FAILS if ended[0] is row.verdict else State.OTHERWISE, ended[1], output)
     if ended == 0:
-        return Shown(State.MENDED, "the script ends without a failure", output)
+        return Shown(State.FIXED if row.is_fixed else State.MENDED, "the script ends without a failure", output)
     last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
     lacks = _LACKS.search(output)
     if lacks is not None and lacks[0] not in row.summary and lacks[0] in last:

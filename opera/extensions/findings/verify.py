@@ -45,7 +45,7 @@ def command(folder: Path, compiler: str | None, keyword: str | None, jobs: int, 
     """Run the scripts of recorded findings, and say which still fail.
 
     FOLDER has a table COMPILER-FRONTEND.toml and a folder of scripts for each subject, as data/findings. A script runs in the environment
-    of its compiler, with the limits of `opera reproduce`. Exit with 1 if a finding is mended or fails otherwise.
+    of its compiler, with the limits of `opera reproduce`. Exit with 1 if a finding fails otherwise, or is mended and no row says so.
     """
     wanted = selector(keyword)
     of_compiler = [each for each in tables(folder) if compiler in (None, each.compiler)]
@@ -92,6 +92,6 @@ def _print(found: Sequence[Verified]) -> None:
     lines = [[subject, *(f"{counts[subject, state]:,}" for state in State)] for subject in subjects]
     print_table(["subject", *(state.value for state in State)], lines)
     for each in found:
-        if each.state is not State.FAILS:
+        if each.state not in (State.FAILS, State.FIXED):
             echo(f"{each.subject}/{each.name}: {each.state.value}: {summary(each.said)}")
     say(f"{plural(len(found), 'finding')}: " + ", ".join(f"{s.value}: {n:,}" for s in State if (n := sum(e.state is s for e in found))))

@@ -12,28 +12,32 @@ from typing import Any
 
 import click
 
+from opera.atomic import replacing
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER
-from opera.cli.options import JOBS, common
+from opera.cli.options import JOBS, OutputFile, common
 from opera.cli.reproduce import cases_of
 from opera.compilers.registry import known_adapter
 from opera.config import Config, load_config
-from opera.console import doing, echo, one_line, plural, print_json, print_table, say
+from opera.console import STDOUT, check_outputs, doing, echo, one_line, plural, print_json, print_table, print_text, say
 from opera.corpus.selection import selector
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.environments.inventory import inventory, wanted
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
-from opera.extensions.environments.releases import by_age, compilers
+from opera.extensions.environments.build import EnvironmentFolder, made_at
+from opera.extensions.environments.releases import compilers, in_order
 from opera.extensions.findings.recorded import Row, Table, tables
 from opera.extensions.versions.search import Answer, Outcome, Search, State
 from opera.extensions.versions.steps import EngineStep, ScriptStep
 from opera.instance import decode_instance
 from opera.oracles.verdict import Verdict
-from opera.report.details import campaigns_of
+from opera.report.details import campaigns_of, titles_in
+from opera.report.overview import overview, with_known
 from opera.report.reproducer import run_script
 from opera.store import Workspace
 from opera.store.database import open_workspace
+from opera.store.queries import Scope
 from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 from opera.workers.supervision import working_folder
@@ -53,6 +57,7 @@ class Bisected:
         search: The versions that were tried, with their outcomes.
         step: How one version is tried.
         settings: The settings of the workers; None for a script.
+        title: What fails, for a person.
     """
 
     name: str
@@ -60,6 +65,7 @@ class Bisected:
     search: Search
     step: EngineStep | ScriptStep
     settings: Settings | None = None
+    title: str = ""
 
     @property
     def answer(self) -> Answer:
@@ -96,7 +102,13 @@ class Versions:
         missing = next((each for each in chosen if each not in known), None)
         if missing is not None:
             config.at(compiler, missing)
-        names = list(chosen) or sorted(known, key=by_age)
+        pythons = {
+            version: entries["python"].value
+            for (each, version), entries in config.versions.items()
+            if each == compiler and "python" in entries
+        }
+        made = {version: made_at(EnvironmentFolder(version, Path(python).parent.parent)) for version, python in pythons.items()}
+        names = list(chosen) or in_order(known, made)
         if len(names) < 2:
             raise UserError(f"{plural(len(names), 'version')} of {compiler} is here; `opera env create {compiler}==VERSION ...` makes more")
         return Versions(compiler, config, tuple(names), None if usual in named else usual)
@@ -121,19 +133,25 @@ def _installed(compiler: str, config: Config) -> str | None:
 
 
 @click.command("bisect", cls=HeadedCommand)
-@click.argument("targets", nargs=-1, required=True, metavar="FINDING|FILE...")
+@click.argument("targets", nargs=-1, metavar="FINDING|FILE...")
+@click.option(
+    "--new", is_flag=True, help="Take the new findings of the newest campaign of each subject, as `opera report --new` lists them."
+)
 @click.option("--versions", "chosen", metavar="V,...", help="Try these versions, in this order; by default all of opera.toml, by age.")
 @click.option("--every", is_flag=True, help="Try every version, also where a step takes longer than five seconds.")
 @click.option("--compiler", type=COMPILER, metavar="NAME", help="The compiler of a script that no table names.")
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--markdown", type=OutputFile(), help="Write the answers as Markdown; - is standard output.")
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel scripts.")
 @common
 def command(
     targets: tuple[str, ...],
+    new: bool,
     chosen: str | None,
     every: bool,
     compiler: str | None,
     keyword: str | None,
+    markdown: Path | None,
     jobs: int,
     workspace: Path,
     as_json: bool,
@@ -146,7 +164,14 @@ def command(
     selector(keyword)
     config = load_config()
     names = () if chosen is None else tuple(each.strip() for each in chosen.split(",") if each.strip())
+    check_outputs(as_json, markdown)
+    if bool(targets) == new:
+        raise UserError("name findings or files, or else give --new")
     found = list[Bisected]()
+    if new:
+        with open_workspace(workspace, write=False) as space:
+            recent = with_known(overview(space, Scope(newest=True)), None, space).new_findings
+            found = [_campaigned(space, each.id, config, names) for each in recent if any(map(selector(keyword), each.operators))]
     for target in targets:
         if Path(target).exists():
             found += _recorded(Path(target), compiler, keyword, config, names)
@@ -163,9 +188,11 @@ def command(
         with working_folder("bisect") as scratch:
             _search(found, config, names, jobs, scratch)
     finally:  # an interruption leaves what is known
+        if markdown is not None:
+            _write(markdown, found)
         if as_json:
             print_json(_document(found))
-        else:
+        elif markdown != STDOUT:
             _print(found)
     ran = any(outcome.state is not State.UNRUNNABLE for each in found for outcome in each.search.outcomes.values())
     return Exit.CLEAN if ran else Exit.BROKEN_ENVIRONMENT
@@ -181,7 +208,8 @@ def _campaigned(space: Workspace, identity: str, config: Config, names: Sequence
     known: Mapping[str, Any] = campaigns[-1].settings if campaigns else {}
     settings = Settings(result.compiler, result.frontend, result.route, level=known.get("level"), chebyshev=known.get("chebyshev"))
     step = EngineStep(TestCase(instance, result.form, case.key, result.seed), result.symptom)
-    return Bisected(name[:16], result.compiler, Search(Versions.of(result.compiler, config, names).names), step, settings)
+    title = titles_in(space).get(result.test, "")
+    return Bisected(name[:16], result.compiler, Search(Versions.of(result.compiler, config, names).names), step, settings, title)
 
 
 def _recorded(path: Path, compiler: str | None, keyword: str | None, config: Config, names: Sequence[str]) -> Iterator[Bisected]:
@@ -206,7 +234,8 @@ def _recorded(path: Path, compiler: str | None, keyword: str | None, config: Con
 def _of_script(script: Path, table: Table, row: Row, config: Config, names: Sequence[str]) -> Bisected:
     versions = Versions.of(table.compiler, config, names)
     step = ScriptStep(script, row, table.compiler, versions.at, config)
-    return Bisected(f"{table.compiler}-{table.frontend}/{row.name}", table.compiler, Search(versions.names), step)
+    title = f"{', '.join(row.operators)}: {row.summary}"
+    return Bisected(f"{table.compiler}-{table.frontend}/{row.name}", table.compiler, Search(versions.names), step, None, title)
 
 
 def _unlisted(script: Path, compiler: str | None, config: Config, names: Sequence[str]) -> Bisected:
@@ -281,6 +310,17 @@ def _entry(each: Bisected) -> JsonObject:
             for version, outcome in answer.tried
         ],
     }
+
+
+def _write(path: Path, found: Sequence[Bisected]) -> None:
+    """The answers as a table of Markdown."""
+    rows = [f"| {each.name} | {each.title} | {each.answer.text} |" for each in found]
+    text = "\n".join(["| finding | what fails | versions |", "|---|---|---|", *rows]) + "\n"
+    if path == STDOUT:
+        print_text(text)
+    else:
+        with replacing(path) as file:
+            file.write(text.encode())
 
 
 def _print(found: Sequence[Bisected]) -> None:

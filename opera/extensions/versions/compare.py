@@ -129,7 +129,7 @@ def _versions(
     as_json: bool,
     exit_zero: bool,
 ) -> int:
-    """`opera compare --versions`."""
+    """What `opera compare --versions` does; returns its exit code."""
     with open_workspace(workspace, write=False) as space:
         found = [each for each in supports(space) if compiler in (None, each.compiler) and frontend in (None, each.frontend)]
     found = [each for each in found if len(each.versions) > 1 and {*names} <= {version.name for version in each.versions}]

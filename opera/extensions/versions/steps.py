@@ -157,7 +157,7 @@ class ScriptStep:
 
     def _state(self, script: Path, config: Config) -> tuple[State, str]:
         found = shown(script, self.compiler, self.row, config)
-        if found.state is Seen.MENDED:
+        if found.state in (Seen.MENDED, Seen.FIXED):
             return State.GOOD, found.said
         if found.state is Seen.MISSING:
             return State.UNRUNNABLE, found.said

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from opera.console import plural
-from opera.extensions.environments.releases import by_age, compilers
+from opera.extensions.environments.releases import compilers, in_order
 from opera.models.forms import form_parts
 from opera.oracles.verdict import Verdict
 from opera.store import Campaigns, Workspace, queries
@@ -168,7 +168,7 @@ def version_of(campaign: Campaign) -> str | None:
 
 
 def _support(stored: Campaigns, compiler: str, frontend: str, group: Mapping[str, Campaign], apis: Mapping[str, str]) -> Support:
-    ran = sorted(group, key=by_age)
+    ran = in_order(group, {name: campaign.started for name, campaign in group.items()})
     tests: dict[Case, list[str]] = {}
     untested: list[str] = [UNTESTED] * len(ran)
     for place, name in enumerate(ran):

@@ -28,7 +28,7 @@ from opera.errors import EnvironmentBroken, UserError
 from opera.extensions.environments import build
 from opera.extensions.environments.build import EnvironmentFolder, create, remove
 from opera.extensions.environments.recipes import Recipe, known_names, recipe, version_recipe
-from opera.extensions.environments.releases import by_age, compilers
+from opera.extensions.environments.releases import compilers, in_order
 from opera.extensions.environments.settings_file import Entry, write_python
 
 PATIENCE = 60.0
@@ -237,7 +237,7 @@ def test_each_release_has_exact_requirements_and_the_facts_are_in_order() -> Non
     for name, compiler in compilers().items():
         assert name in plugins()
         versions = [each.version for each in compiler.releases]
-        assert versions == sorted(versions, key=by_age, reverse=True)
+        assert versions == in_order(versions, {})[::-1]
         assert compiler.releases[-1].version == compiler.first
         assert compiler.needs.keys() <= set(versions)
         for version in versions:

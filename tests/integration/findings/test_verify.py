@@ -53,6 +53,17 @@ def test_findings_that_fail_as_said_end_well_also_where_some_cannot_run(tmp_path
     assert verify(tmp_path / "findings", "-k", "nothing").code == 4
 
 
+def test_a_finding_that_a_newer_version_fixes_may_be_gone(tmp_path: Path) -> None:
+    folder = written(tmp_path / "findings", gone=SCRIPTS["gone"], crash=SCRIPTS["crash"])
+    table = folder / "tvm-onnx.toml"
+    table.write_text(table.read_text().replace('name = "gone"', 'name = "gone"\nversions = "bad 0.25.0, good 0.26.0"'))
+    done = verify(folder, "--json")
+    assert done.code == 0, done.stdout
+    assert json.loads(done.stdout)["counts"] == {"fails as said": 1, "fixed as said": 1}
+    table.write_text(table.read_text().replace("bad 0.25.0, good 0.26.0", "good 0.25.0, bad 0.26.0"))
+    assert verify(folder).code == 1
+
+
 ROW = 'compiler = "tvm"\nfrontend = "onnx"\n[[finding]]\nname = "{}"\nverdict = "{}"\nsummary = ""\noperators = ["ai.onnx.Relu"]'
 
 
