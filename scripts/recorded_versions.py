@@ -2,6 +2,8 @@
 
 python scripts/recorded_versions.py --workspace DIR onnxruntime/onnx ...
 
+With --confirm, tests that a version lost against the one before run once more on both; `opera.toml` has to name the versions.
+
 | line of a file | content |
 |---|---|
 | the first | subject, and name, campaign and day of each version, the oldest first |
@@ -22,10 +24,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from opera.config import load_config
+from opera.extensions.versions.bisect import Versions
+from opera.extensions.versions.confirm import confirmed
 from opera.extensions.versions.support import Case, Support, Version, supports
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.untrusted import lines_of
+from opera.workers.supervision import working_folder
 
 FOLDER = Path(__file__).parents[1] / "data" / "versions"
 _DIGITS = 16
@@ -57,12 +63,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, required=True, help="the workspace with the campaigns")
     parser.add_argument("subjects", nargs="+", metavar="COMPILER/FRONTEND")
+    parser.add_argument("--confirm", action="store_true", help="run what a version lost once more")
     arguments = parser.parse_args()
-    with open_workspace(arguments.workspace, write=False) as space:
+    with open_workspace(arguments.workspace, write=False) as space, working_folder("record") as scratch:
         corpus, found = Corpus(space), {each.subject: each for each in supports(space)}
         keys = {key[:_DIGITS]: key for each in found.values() for key in corpus.runnable(each.frontend)}
         for subject in arguments.subjects:
             support = found[subject]
+            if arguments.confirm:
+                at = Versions.of(support.compiler, load_config()).at
+                for before, after in support.steps():
+                    support = confirmed(space, support, at, before, after, scratch)
             facts = {case.instance: facts_of(json.loads(corpus.document(keys[case.instance]))) for case in support.tests}
             write(Recorded(support, facts))
 

@@ -13,8 +13,11 @@ from opera.cli.baseline import COLUMNS, entry_of, row_of
 from opera.cli.help import HeadedCommand
 from opera.cli.names import CAMPAIGN, COMPILER, FRONTEND
 from opera.cli.options import OutputFile, common
+from opera.config import load_config
 from opera.console import STDOUT, check_outputs, echo, plural, print_json, print_table, print_text, wrapped
 from opera.errors import Exit, NothingSelected, UserError
+from opera.extensions.versions.bisect import Versions
+from opera.extensions.versions.confirm import confirmed
 from opera.extensions.versions.side import Side, side
 from opera.extensions.versions.support import CRASH, DECLINED, LOST, RIGHT, UNTESTED, WRONG, Support, named, notes, short, supports
 from opera.report.details import titles_in
@@ -22,6 +25,7 @@ from opera.store.campaigns import KNOWN_DIGITS
 from opera.store.database import open_workspace
 from opera.triage.known_failures import KnownFailure, match
 from opera.untrusted import JsonObject
+from opera.workers.supervision import working_folder
 
 SCHEMA = "compare/1"
 VERSIONS_SCHEMA = "compare-versions/1"
@@ -59,6 +63,7 @@ class Comparison:
 @click.option("--versions", "by_version", is_flag=True, help="Compare what versions support, operator by operator: A and B are versions.")
 @click.option("--compiler", type=COMPILER, metavar="NAME", help="Select the versions of this compiler, with --versions.")
 @click.option("--frontend", type=FRONTEND, metavar="NAME", help="Select the versions on this model format, with --versions.")
+@click.option("--confirm", is_flag=True, help="Run what B breaks or declines again on both versions, with --versions A B.")
 @click.option("--markdown", type=OutputFile(), help="Write what changed as Markdown, with --versions; - is standard output.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new failures.")
 @common
@@ -68,6 +73,7 @@ def command(
     by_version: bool,
     compiler: str | None,
     frontend: str | None,
+    confirm: bool,
     markdown: Path | None,
     exit_zero: bool,
     workspace: Path,
@@ -84,11 +90,13 @@ def command(
     if by_version:
         check_outputs(as_json, markdown)
         names = [each for each in (before, after) if each is not None]
-        if len(names) == 1:
-            raise UserError("--versions takes two versions, or none")
-        return _versions(names, compiler, frontend, markdown, workspace, as_json=as_json, exit_zero=exit_zero)
-    if before is None or after is None or compiler or frontend or markdown:
-        raise UserError("give two campaigns A and B; `opera ls` lists them. --compiler, --frontend and --markdown go with --versions")
+        if len(names) == 1 or (confirm and not names):
+            raise UserError("--versions takes two versions, or none; --confirm needs two")
+        return _versions(names, compiler, frontend, markdown, workspace, as_json=as_json, exit_zero=exit_zero, confirm=confirm)
+    if before is None or after is None or compiler or frontend or markdown or confirm:
+        raise UserError(
+            "give two campaigns A and B, which `opera ls` lists; --compiler, --frontend, --markdown and --confirm need --versions"
+        )
     with side(before, workspace) as one, side(after, workspace) as other:
         for each in (one, other):
             if each.says_nothing():
@@ -128,6 +136,7 @@ def _versions(
     *,
     as_json: bool,
     exit_zero: bool,
+    confirm: bool,
 ) -> int:
     """What `opera compare --versions` does; returns its exit code."""
     with open_workspace(workspace, write=False) as space:
@@ -140,6 +149,10 @@ def _versions(
         raise UserError(
             f"several subjects ran on these versions ({', '.join(each.subject for each in found)}); add --compiler and --frontend"
         )
+    if confirm:
+        at = Versions.of(found[0].compiler, load_config(), names).at
+        with working_folder("confirm") as scratch, open_workspace(workspace, write=False) as space:
+            found = [confirmed(space, found[0], at, *named(found[0], names), scratch)]
     if markdown is not None:
         text = notes(found[0], *named(found[0], names))
         if markdown == STDOUT:

@@ -6,8 +6,10 @@ import enum
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+
+from packaging.version import Version as Numbers
 
 from opera.console import plural
 from opera.extensions.environments.releases import compilers, in_order
@@ -49,6 +51,11 @@ class Kind(enum.Enum):
 
 LOST = (Kind.BROKEN, Kind.NEWLY_DECLINED)
 """The changes for the worse."""
+
+
+def letter_of(verdict: Verdict, exporter: str | None) -> str:
+    """The letter of a verdict; *exporter* is the exporter that failed before the compiler, if one did."""
+    return EXPORTER if exporter else LETTERS.get(verdict, UNCLEAR)
 
 
 def kind_of(before: str, after: str) -> Kind | None:
@@ -100,12 +107,15 @@ class Support:
         compiler, frontend: The subject.
         versions: The versions.
         tests: By test, a letter for each version.
+        route, library: The chain of conversions, and the library whose tests they are.
     """
 
     compiler: str
     frontend: str
     versions: tuple[Version, ...]
     tests: Mapping[Case, str] = field(repr=False)
+    route: str | None = None
+    library: str = ""
 
     @property
     def subject(self) -> str:
@@ -155,36 +165,46 @@ def supports(workspace: Workspace) -> list[Support]:
         if name and not (name in group and group[name].complete and not each.complete):
             group[name] = each
     apis = queries.apis(workspace)
-    return [_support(stored, key[0], key[1], group, apis) for key, group in sorted(groups.items())]
+    return [_support(stored, group, apis) for _, group in sorted(groups.items())]
 
 
 def version_of(campaign: Campaign) -> str | None:
-    """The version that a campaign ran on: the name of the build, else what the compiler says of itself."""
-    if campaign.build is not None:
-        return campaign.build
+    """The version that a campaign ran on: the name of the build, else what the compiler says of itself.
+
+    A release may call itself by its last candidate, as IREE 3.9.0 by 3.9.0rc20251125.
+    """
     said = next(iter(campaign.versions.get("compiler", {}).values()), None)
-    match = None if said is None else _RELEASE.match(str(said))
-    return match[0] if match else None if said is None else str(said)
+    if campaign.build is not None or said is None:
+        return campaign.build
+    match = _RELEASE.match(str(said))
+    if match is None:
+        return str(said)
+    known = compilers().get(campaign.compiler)
+    names = (match[0], Numbers(match[0]).base_version)
+    return next((each for each in names if known and known.find(each)), match[0])
 
 
-def _support(stored: Campaigns, compiler: str, frontend: str, group: Mapping[str, Campaign], apis: Mapping[str, str]) -> Support:
+def _support(stored: Campaigns, group: Mapping[str, Campaign], apis: Mapping[str, str]) -> Support:
+    campaign = next(iter(group.values()))
     ran = in_order(group, {name: campaign.started for name, campaign in group.items()})
     tests: dict[Case, list[str]] = {}
     untested: list[str] = [UNTESTED] * len(ran)
     for place, name in enumerate(ran):
         for result in stored.results(group[name].id):
-            letter = EXPORTER if result.exporter else LETTERS.get(result.verdict, UNCLEAR)
+            letter = letter_of(result.verdict, result.exporter)
             case = Case(apis.get(result.instance, ""), result.instance[:_DIGITS], result.form)
             tests.setdefault(case, untested.copy())[place] = letter
     versions = (Version(name, group[name].id, group[name].started[:10]) for name in ran)
-    return with_results(Support(compiler, frontend, tuple(versions), {case: "".join(letters) for case, letters in tests.items()}))
+    whole = {case: "".join(letters) for case, letters in tests.items()}
+    route = str(campaign.versions.get("route", "")) or None
+    return with_results(Support(campaign.compiler, campaign.frontend, tuple(versions), whole, route, campaign.library))
 
 
 def with_results(support: Support) -> Support:
     """*support* without versions on which no test says anything of the compiler: they did not work."""
     kept = [place for place in range(len(support.versions)) if any(support.counts(place)[letter] for letter in TAKEN)]
     tests = {case: "".join(letters[place] for place in kept) for case, letters in support.tests.items()}
-    return Support(support.compiler, support.frontend, tuple(support.versions[place] for place in kept), tests)
+    return replace(support, versions=tuple(support.versions[place] for place in kept), tests=tests)
 
 
 def named(support: Support, names: Sequence[str]) -> tuple[int, int]:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fake.harness import Lab, instance
+
+from opera.difftest.judge import Judgement
+from opera.difftest.runner import TestCase
+from opera.extensions.versions import confirm
+from opera.extensions.versions.support import LOST, supports
+from opera.oracles.verdict import Verdict
+from opera.store.database import open_workspace
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +52,40 @@ def test_two_versions_are_compared_and_written_as_notes(lab: Lab, tmp_path: Path
     assert lab.opera("compare", "--versions", "--markdown", "-").stdout == notes.read_text()
 
 
+def test_a_loss_that_does_not_happen_again_is_no_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Lab(tmp_path)
+    made.add(instance("lost"), instance("shaky"), instance("works"))
+    made.run("--build", "a")
+    with open_workspace(made.workspace, write=False) as space:
+        (found,) = supports(space)
+    tests = {case: letters + ("p" if case.api == "fake.works" else "w") for case, letters in found.tests.items()}
+    two = replace(found, versions=(*found.versions, replace(found.versions[0], name="b")), tests=tests)
+    asked: list[str] = []
+
+    class Runner:
+        """Gives what was seen before, but for one test on the later version."""
+
+        def __init__(self, settings: object, config: str, scratch: Path) -> None:
+            self.version = config
+
+        def __enter__(self) -> Runner:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def run(self, case: TestCase) -> SimpleNamespace:
+            asked.append(f"{case.instance.api} on {self.version}")
+            fails = self.version == "b" and case.instance.api == "fake.lost"
+            return SimpleNamespace(judgement=Judgement(Verdict.INCONSISTENT if fails else Verdict.PASS))
+
+    monkeypatch.setattr(confirm, "TestRunner", Runner)
+    with open_workspace(made.workspace, write=False) as space:
+        sure = confirm.confirmed(space, two, lambda name: name, 0, 1, tmp_path)  # pyrefly: ignore
+    assert {api: count for kind in LOST for api, count in two.changes(0, 1)[kind].items()} == {"fake.lost": 1, "fake.shaky": 1}
+    assert {api: count for kind in LOST for api, count in sure.changes(0, 1)[kind].items()} == {"fake.lost": 1}
+    assert sorted(asked) == ["fake.lost on a", "fake.lost on b", "fake.shaky on a", "fake.shaky on b"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -50,7 +93,8 @@ def test_two_versions_are_compared_and_written_as_notes(lab: Lab, tmp_path: Path
         (("--versions", "a", "c"), 4, "no subject ran on a and c"),
         (("--versions", "--compiler", "tvm"), 4, "no subject ran on two versions"),
         (("a",), 2, "give two campaigns A and B"),
-        (("a", "b", "--markdown", "x.md"), 2, "go with --versions"),
+        (("a", "b", "--markdown", "x.md"), 2, "need --versions"),
+        (("--versions", "--confirm"), 2, "--confirm needs two"),
         (("--versions", "--json", "--markdown", "-"), 2, "standard output"),
     ],
 )
