@@ -163,6 +163,22 @@ def test_a_campaign_runs_each_instance_at_every_opset_at_which_it_is_valid(tmp_p
     assert (shown["form"], shown["opset"]) == ("baked", 21)
 
 
+@pytest.mark.parametrize(
+    ("instance", "expected"),
+    [
+        (node("Relu", 14, X=X), 8),
+        (node("Cast", 13, {"to": onnx.TensorProto.DOUBLE}, input=X), 8),
+        (node("Cast", 19, {"to": onnx.TensorProto.FLOAT8E5M2}, input=X), 9),
+        (node("Cast", 21, {"to": onnx.TensorProto.INT4}, input=X), 10),
+        (node("RMSNormalization", 23, X=X, scale=tensor([1.0, 1.0])), 11),
+    ],
+)
+def test_a_model_declares_the_oldest_format_that_has_its_opset_and_dtypes(instance: Instance, expected: int) -> None:
+    model = model_of(instance).proto
+    onnx.checker.check_model(model, full_check=True)
+    assert model.ir_version == expected
+
+
 SHIFTS = [SHIFT, node("BitShift", 28, {"direction": "RIGHT"}, X=tensor([-4, 9], "int8"), Y=tensor([8, 9], "int8"))]
 
 
