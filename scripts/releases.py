@@ -36,7 +36,12 @@ def main() -> None:
         first = Version(compiler["first"])
         found = dict(releases(index, compiler["package"]))
         rows = sorted((version for version in found if version >= first), reverse=True)
-        lines += ["", f"[{name}]", *(f"{key} = {_value(compiler[key])}" for key in compiler if key != "releases"), "releases = ["]
+        lines += [
+            "",
+            f"[{json.dumps(name) if '.' in name else name}]",
+            *(f"{key} = {_value(compiler[key])}" for key in compiler if key != "releases"),
+            "releases = [",
+        ]
         lines += [f'    {{version = "{each}", date = {found[each][0]}, megabytes = {found[each][1]}}},' for each in rows]
         lines += ["]"]
     FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -52,7 +57,10 @@ def releases(index: str, package: str) -> Iterator[tuple[Version, tuple[str, int
             _, version, _, tags = parse_wheel_filename(each["filename"])
         except InvalidWheelFilename:
             continue
-        fits = any(tag.interpreter in _PYTHONS and ("linux" in tag.platform and tag.platform.endswith(_PLATFORM)) for tag in tags)
+        fits = any(
+            tag.interpreter in _PYTHONS and (tag.platform == "any" or ("linux" in tag.platform and tag.platform.endswith(_PLATFORM)))
+            for tag in tags
+        )
         if fits and not version.is_prerelease and not each.get("yanked"):
             yield version, (each["upload-time"][:10], round(each["size"] / 1e6))
 

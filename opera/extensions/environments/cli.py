@@ -14,13 +14,13 @@ from packaging.version import Version
 from opera.cli.doctor import entry_of
 from opera.cli.help import HeadedGroup
 from opera.cli.options import Count, common
-from opera.compilers.registry import plugin
+from opera.compilers.registry import plugin, plugins
 from opera.config import FILE, Config, Setting, config_file, is_release, load_config
 from opera.console import doing, echo, one_line, plural, print_json, print_table, say, wrapped
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.environments.checkup import Check, Checkup, State
-from opera.environments.inventory import search_path
+from opera.environments.inventory import inventory, search_path
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.extensions.environments.build import EnvironmentFolder, create, home, made_at, place, record_of, remove
 from opera.extensions.environments.recipes import Recipe, known_names, recipe, version_recipe
@@ -195,16 +195,20 @@ def _check(wanted: Recipe, where: EnvironmentFolder, config: Config) -> list[Che
 
     Of a version, one route has to work, whose library is there: a campaign checks its own before it begins.
     """
+    if wanted.version is not None and (exporter := wanted.serves[0][1]) not in plugins():
+        found = inventory(str(where.python)).find(compilers()[exporter].package)
+        is_there = found is not None and (not wanted.download or Version(found.version) == Version(wanted.version))
+        return [Check(exporter, None, State.PASS if is_there else State.BROKEN, "" if is_there else "another version is installed")]
     python = Setting(str(where.python), "opera env create")
     values = {**config.values, **{(*served, "python"): python for served in wanted.serves}}
-    compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
+    own = [plugin(name) for section, name in wanted.serves if section == "compiler"]
     libraries = [name for section, name in wanted.serves if section == "library"]
     with working_folder("env") as folder:
         if wanted.version is None:
             checkup = Checkup(Config(values), folder, _WORKERS, doing)
-            return [*checkup.libraries(libraries), *checkup.adapters(compilers)]
-        served = Config(values, at_version=frozenset(each.name for each in compilers))
-        installed = Checkup(served, folder, _WORKERS, doing).installed(compilers)
+            return [*checkup.libraries(libraries), *checkup.adapters(own)]
+        served = Config(values, at_version=frozenset(each.name for each in own))
+        installed = Checkup(served, folder, _WORKERS, doing).installed(own)
         other = next(
             (check for check in installed if check.version and wanted.download and Version(check.version) != Version(wanted.version)), None
         )

@@ -102,8 +102,9 @@ def version_recipe(name: str, source: str | None = None) -> Recipe:
         UserError: the compiler is unknown, its releases are, or the name is none.
     """
     compiler, _, version = name.partition("==")
-    if compiler not in plugins():
-        raise UserError(f"unknown compiler {compiler!r}{did_you_mean(compiler, plugins())}; choose one of: {', '.join(compilers())}")
+    names = {*plugins(), *compilers()}
+    if compiler not in names:
+        raise UserError(f"unknown compiler {compiler!r}{did_you_mean(compiler, names)}; choose one of: {', '.join(compilers())}")
     if not VERSION.fullmatch(version):
         raise UserError(f"{one_line(version, 60)!r} is no name of a version; write e.g. {compiler}==1.2.0")
     serves, known = (("compiler", compiler),), compilers().get(compiler)

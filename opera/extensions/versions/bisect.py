@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -120,14 +121,16 @@ class Versions:
 
 def _installed(compiler: str, config: Config) -> str | None:
     """The version in the usual environment of *compiler*; None if it is not installed, or is a build of one's own."""
-    adapter = known_adapter(compiler)
-    if adapter is None or config.search_first(compiler):
+    adapter, exporter = known_adapter(compiler), compilers().get(compiler)
+    if (adapter is None and exporter is None) or config.search_first(compiler):
         return None
     try:
         held = inventory(config.python("compiler", compiler))
     except EnvironmentBroken:
         return None
-    package = re.match(r"[\w.-]+", wanted(adapter.packages, held)[0])
+    package = re.match(
+        r"[\w.-]+", exporter.package if adapter is None and exporter else wanted(adapter.packages if adapter else (), held)[0]
+    )
     found = held.find(package[0]) if package else None
     return None if found is None else found.version
 
@@ -257,11 +260,13 @@ def _unlisted(script: Path, compiler: str | None, config: Config, names: Sequenc
 def _search(found: Sequence[Bisected], config: Config, names: Sequence[str], jobs: int, scratch: Path) -> None:
     """Tries versions until each search is at its end."""
     scripts = [each for each in found if each.settings is None]
+    stop = threading.Event()
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            for number, _ in enumerate(pool.map(_by_script, scripts), 1):
+            for number, _ in enumerate(pool.map(lambda each: _by_script(each, stop), scripts), 1):
                 doing(f"{number:,} of {plural(len(scripts), 'script')}")
         finally:
+            stop.set()
             pool.shutdown(cancel_futures=True)
     groups: dict[Settings, list[Bisected]] = defaultdict(list)
     for each in found:
@@ -271,9 +276,9 @@ def _search(found: Sequence[Bisected], config: Config, names: Sequence[str], job
         _by_engine(settings, group, Versions.of(settings.compiler, config, names), scratch)
 
 
-def _by_script(each: Bisected) -> None:
+def _by_script(each: Bisected, stop: threading.Event) -> None:
     assert isinstance(each.step, ScriptStep)
-    while wanted := each.search.wanted():
+    while (wanted := each.search.wanted()) and not stop.is_set():
         each.search.outcomes[wanted[0]] = each.step.run(wanted[0])
 
 

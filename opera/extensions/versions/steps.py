@@ -14,7 +14,7 @@ from opera.compilers.registry import known_adapter, noise_of
 from opera.config import Config
 from opera.difftest.judge import headline
 from opera.difftest.runner import FRESH, TestCase, TestOutcome, TestRunner
-from opera.extensions.findings.recorded import Row, shown
+from opera.extensions.findings.recorded import Row, Shown, shown
 from opera.extensions.findings.recorded import State as Seen
 from opera.extensions.versions.search import Outcome, State
 from opera.models.forms import ModelForm
@@ -114,16 +114,19 @@ def _is_newer(outcome: TestOutcome) -> bool:
     return outcome.judgement.verdict is Verdict.UNSUPPORTED and outcome.judgement.reason == NEWER_OPSET
 
 
-@dataclass(frozen=True)
+@dataclass
 class ScriptStep:
     """A recorded script, run by the interpreter of a version.
+
+    What the script shows in the compiler's usual environment, for which it was written, decides what to look for; if it shows nothing
+    there, its row does, until a version fails as the row says.
 
     Attributes:
         script: Its file.
         row: What its table says of it.
         compiler: Its compiler.
         at: Gives the settings of a version.
-        usual: The settings without a version: a script that is rewritten for an older opset still has to fail there.
+        usual: The settings without a version.
     """
 
     script: Path
@@ -131,32 +134,48 @@ class ScriptStep:
     compiler: str
     at: At
     usual: Config
+    _usually: Shown | None = None
+    _wanted: Shown | None = None
+    _control: Config | None = None
+    """Settings with which the script fails: one that is rewritten for an older opset still has to fail there."""
 
     def run(self, version: str) -> Outcome:
-        """The outcome on *version*. A script does not say more than its exit code and its last words, which are held against its row."""
+        """The outcome on *version*. The exit code says little: words, kinds of differences and signals are compared."""
         began = time.monotonic()
+        if self._usually is None:
+            self._usually = shown(self.script, self.compiler, self.row, self.usual)
+            self._look_for(self._usually, self.usual)
         config = self.at(version)
-        state, said = self._state(self.script, config)
+        found = self._usually if config is self.usual else shown(self.script, self.compiler, self.row, config)
+        state, said = self._state(found)
+        if state is State.BAD and self._wanted is None:
+            self._look_for(found, config)
         if state is State.UNRUNNABLE and said == NEWER_OPSET:
             state, said = self._rewritten(config)
         return Outcome(state, said, time.monotonic() - began)
 
+    def _look_for(self, found: Shown, config: Config) -> None:
+        self._control = config
+        if found.state in (Seen.FAILS, Seen.OTHERWISE):
+            self._wanted = found
+
     def _rewritten(self, config: Config) -> tuple[State, str]:
         """The outcome of the script with an older opset, the newest one that the version knows."""
+        assert self._control is not None
         text = self.script.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             older = Path(folder) / self.script.name
             for opset in range(max(map(int, (found[1] for found in _OPSET.findall(text))), default=OLDEST), OLDEST - 1, -1):
                 older.write_text(at_opset(text, opset), encoding="utf-8")
-                state, said = self._state(older, config)
+                state, said = self._state(shown(older, self.compiler, self.row, config))
                 if (state, said) != (State.UNRUNNABLE, NEWER_OPSET):
-                    if self._state(older, self.usual)[0] is State.BAD:
+                    control, _ = self._state(shown(older, self.compiler, self.row, self._control))
+                    if control is State.BAD:
                         return state, f"{said} (at opset {opset})"
                     return State.UNRUNNABLE, f"{NEWER_OPSET}: at opset {opset} the script shows nothing"
         return State.UNRUNNABLE, NEWER_OPSET
 
-    def _state(self, script: Path, config: Config) -> tuple[State, str]:
-        found = shown(script, self.compiler, self.row, config)
+    def _state(self, found: Shown) -> tuple[State, str]:
         if found.state in (Seen.MENDED, Seen.FIXED):
             return State.GOOD, found.said
         if found.state is Seen.MISSING:
@@ -165,22 +184,21 @@ class ScriptStep:
         said = found.said
         if failure is not None:
             said = f"{failure['type'].rpartition('.')[2]}: {summary(str(failure['message']), noise_of(self.compiler))}"
-        wanted = self.row.summary.partition(":")[0]
-        kind = difference_shown(found.output)
-        if found.state is Seen.FAILS and not (self.row.verdict is Verdict.INCONSISTENT and _differs(wanted, kind)):
+        if found.state is Seen.FAILS if self._wanted is None else shows_alike(self._wanted, found):
             return State.BAD, said
         reason = None if failure is None else declined_as(failure, self.compiler)
         return (State.OTHER, said) if reason is None else (State.UNRUNNABLE, reason)
 
 
-_KINDS = ("values", "shape", "dtype", "count", "structure", "accepted", *ELEMENTS)
-
-
-def _differs(wanted: str, kind: str | None) -> bool:
-    """Whether a row, whose message begins with *wanted*, names another kind of difference than *kind*."""
-    if wanted not in _KINDS or kind is None:
-        return False
-    return (wanted in ELEMENTS) != (kind in ELEMENTS) or (wanted not in ELEMENTS and wanted != kind)
+def shows_alike(one: Shown, other: Shown) -> bool:
+    """Whether a script failed in one class twice: the same kind of difference, the same exception with the same words, or the same end."""
+    kind = difference_shown(one.output)
+    if kind is not None or difference_shown(other.output) is not None:
+        return kind == difference_shown(other.output)
+    raised, found = raised_in(one.output), raised_in(other.output)
+    if raised is None or found is None:
+        return raised is found and one.said == other.said
+    return raised["type"] == found["type"] and _says(str(raised["message"]), str(found["message"]))
 
 
 def declined_as(failure: Failure, compiler: str) -> str | None:

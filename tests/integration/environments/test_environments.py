@@ -234,8 +234,8 @@ def test_a_version_that_cannot_be_made_is_the_users_error(opera: Run, name: str,
 
 
 def test_each_release_has_exact_requirements_and_the_facts_are_in_order() -> None:
+    assert compilers().keys() - plugins().keys() == {"torch.onnx", "keras.onnx"}, "exporters, of which a package has versions"
     for name, compiler in compilers().items():
-        assert name in plugins()
         versions = [each.version for each in compiler.releases]
         assert versions == in_order(versions, {})[::-1]
         assert compiler.releases[-1].version == compiler.first
@@ -244,9 +244,10 @@ def test_each_release_has_exact_requirements_and_the_facts_are_in_order() -> Non
             wanted = version_recipe(f"{name}=={version}")
             assert {each.operator for text in wanted.requirements for each in Requirement(text).specifier} == {"=="}
             assert wanted.download > 0
-            package = Requirement(plugins()[name].load().packages[0])
-            assert package.name == compiler.package
-            assert package.specifier.contains(version), f"{name} {version} is older than its adapter takes"
+            if name in plugins():
+                package = Requirement(plugins()[name].load().packages[0])
+                assert package.name == compiler.package
+                assert package.specifier.contains(version), f"{name} {version} is older than its adapter takes"
 
 
 @pytest.mark.slow

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from opera.extensions.versions.steps import at_opset, declined_as, is_alike, raised_in
+from opera.extensions.findings.recorded import Shown, State
+from opera.extensions.versions.steps import at_opset, declined_as, is_alike, raised_in, shows_alike
 from opera.oracles.fingerprint import Symptom
 from opera.oracles.verdict import Stage, Verdict
 
@@ -78,3 +79,27 @@ def test_failures_of_two_versions_are_alike_by_what_they_say() -> None:
     assert is_alike(wrong("nan"), wrong("values"))
     assert not is_alike(wrong("shape"), wrong("values"))
     assert not is_alike(wrong("values"), crash("values"))
+
+
+def output(last: str) -> Shown:
+    return Shown(State.FAILS, last, f"{HEAD}{last}\n")
+
+
+KILLED = Shown(State.FAILS, "the process ended with SIGSEGV")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (output("AssertionError: expected shape (1,), got (2,)"), output("AssertionError: expected shape (3,), got (2,)"), True),
+        (output("AssertionError: expected shape (1,), got (2,)"), output("AssertionError: Arrays are not equal"), False),
+        (output("AssertionError: Arrays are not equal"), output("ValueError: Arrays are not equal"), False),
+        (output("ValueError: size 3 of tensor x does not match"), output("ValueError: size 12 of tensor y does not match"), True),
+        (output("ValueError: no kernel for this operator"), output("ValueError: shapes differ"), False),
+        (KILLED, KILLED, True),
+        (KILLED, Shown(State.FAILS, "the process ended with SIGFPE"), False),
+        (KILLED, output("ValueError: x"), False),
+    ],
+)
+def test_two_runs_of_a_script_are_alike_by_what_they_show(one: Shown, other: Shown, alike: bool) -> None:
+    assert shows_alike(one, other) is shows_alike(other, one) is alike
