@@ -277,9 +277,17 @@ def _search(found: Sequence[Bisected], config: Config, names: Sequence[str], job
 
 
 def _by_script(each: Bisected, stop: threading.Event) -> None:
+    """Tries versions until the search is at its end, then both sides of each change once more."""
     assert isinstance(each.step, ScriptStep)
     while (wanted := each.search.wanted()) and not stop.is_set():
         each.search.outcomes[wanted[0]] = each.step.run(wanted[0])
+    for version in [version for change in each.answer.changes for version in (change.last, change.first) if version and change.last]:
+        if stop.is_set():
+            return
+        seen, again = each.search.outcomes[version], each.step.run(version)
+        if again.state is not seen.state:
+            said = f"contradicts itself: {seen.state.value}, then {again.state.value}"
+            each.search.outcomes[version] = Outcome(State.UNRUNNABLE, said, seen.seconds)
 
 
 def _by_engine(settings: Settings, group: Sequence[Bisected], versions: Versions, scratch: Path) -> None:

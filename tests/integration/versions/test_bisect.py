@@ -77,6 +77,18 @@ def test_a_script_without_a_row_fails_as_it_does_in_the_usual_environment(projec
     assert [each["state"] for each in json.loads(done.stdout)["findings"][0]["outcomes"]] == ["other", "good"]
 
 
+def test_a_version_that_contradicts_itself_is_neither_good_nor_bad(project: Path) -> None:
+    (project / "builds" / "2.0" / "part.py").write_text(
+        f"from pathlib import Path\nseen = Path({str(project / 'seen')!r})\nRESULT = 1 + seen.exists()\nseen.touch()\n"
+    )
+    done = bisect(project, "findings/tvm-onnx/wrong.py", "--versions", "1.2,1.10,2.0,nightly", "--json")
+    assert done.code == 0, done.stderr
+    (found,) = json.loads(done.stdout)["findings"]
+    states = {each["version"]: (each["state"], each["said"]) for each in found["outcomes"]}
+    assert states["2.0"] == ("unrunnable", "contradicts itself: good, then bad")
+    assert found["answer"] == "since 1.10 (last good 1.2), fixed in nightly (last bad 1.10)"
+
+
 def test_what_is_wrong_is_said_before_anything_runs(project: Path) -> None:
     for arguments, said in (
         (("findings", "--versions", "1.0,9.9"), "tvm has no version '9.9' here (there is 1.0, 1.1, 1.2, 1.10, 2.0, nightly)"),
