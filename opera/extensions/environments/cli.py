@@ -74,6 +74,8 @@ def create_command(
     """
     if len(names) > 1 and (path is not None or source is not None):
         raise UserError("--path and --from are for one environment; make the others with commands of their own")
+    if python is not None and any("==" in name for name in names):
+        raise UserError("a version has the interpreter of the compiler's usual environment, whose packages it shares; leave --python out")
     if keep is not None and source is None:
         raise UserError("--keep is for builds; name what pip has to install with --from")
     config, made = load_config(), list[_Made]()
@@ -171,7 +173,7 @@ def _make(wanted: Recipe, path: Path | None, python: str | None, config: Config,
     shared = list[str]()
     if wanted.version is not None:
         usual = config.python(*wanted.serves[0])
-        python, shared = python or usual, [folder for folder in search_path(usual) if Path(folder).name in _PACKAGES]
+        python, shared = usual, [folder for folder in search_path(usual) if Path(folder).name in _PACKAGES]
     create(wanted, where, python, again=again, tell=tell, shared=shared)
     checks = _check(wanted, where, config)
     faults = [check for check in checks if not check.ok and (check.route is None or not check.library_at_fault)]

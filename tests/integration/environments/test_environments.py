@@ -233,6 +233,21 @@ def test_a_version_that_cannot_be_made_is_the_users_error(opera: Run, name: str,
     assert said in done.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("tvm==0.25.0", "--python", "python3"), "leave --python out"),
+        (("tvm==0.25.0", "--keep", "3"), "--keep is for builds"),
+        (("tvm", "--from", "x.whl"), "write e.g. tvm==nightly"),
+        (("tvm==a", "iree==b", "--from", "x.whl"), "are for one environment"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(opera: Run, arguments: tuple[str, ...], said: str) -> None:
+    done = opera("env", "create", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
 def test_each_release_has_exact_requirements_and_the_facts_are_in_order() -> None:
     assert compilers().keys() - plugins().keys() == {"torch.onnx", "keras.onnx"}, "exporters, of which a package has versions"
     for name, compiler in compilers().items():
