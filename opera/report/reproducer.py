@@ -486,34 +486,10 @@ _CLASS = re.compile(r"from ([\w.]+) import (\w+)", re.ASCII)
 _BUFFER = re.compile(r"c\d+")
 """How a program names its constants, which are buffers of its module."""
 _METHODS = frozenset(
-    [
-        "__init__",
-        "add_",
-        "as_strided",
-        "call",
-        "contiguous",
-        "cpu",
-        "detach",
-        "clone",
-        "copy",
-        "copy_",
-        "dtype",
-        "numpy",
-        "operator",
-        "reshape",
-        "resolve_conj",
-        "resolve_neg",
-        "shape",
-        "to",
-        "train",
-        "view",
-        "beside",
-        "load_state_dict",
-        "logical_not_",
-        "register_buffer",
-        "state_dict",
-    ]
-)
+    ["__init__", "add_", "as_strided", "call", "contiguous", "cpu", "detach", "clone", "copy", "copy_", "dtype", "numpy", "operator",
+     "reshape", "resolve_conj", "resolve_neg", "shape", "to", "train", "view", "beside", "load_state_dict", "logical_not_",
+     "register_buffer", "state_dict"]
+)  # fmt: skip
 _BUILTINS = frozenset(
     ["Ellipsis", "bool", "bytes", "complex", "dict", "float", "frozenset", "int", "isinstance", "list", "object", "range", "set", "slice",
      "str", "sum", "super", "tree_leaves", "tuple", "zip"]
