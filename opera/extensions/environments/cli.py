@@ -257,20 +257,33 @@ def list_command(as_json: bool) -> int:
     if as_json:
         print_json({"schema": "env-list/1", "environments": rows})
         return Exit.CLEAN
+    whole = [row for row in rows if "==" not in row["name"]]
     print_table(
         ["environment", "state", "serves", "size", "what it holds"],
         [
             [row["name"], row["state"], ", ".join(row["serves"]), f"{row['gigabytes']:g} GB" if row["gigabytes"] else "", row["summary"]]
-            for row in rows
+            for row in whole
         ],
     )
-    for row in rows:
+    for row in whole:
         if row["path"]:
             echo(f"{row['name']}: {row['path']}")
-    for name, compiler in compilers().items():
-        newest, oldest = compiler.releases[0], compiler.releases[-1]
-        count = f"{plural(len(compiler.releases), 'release')} from {oldest.version} ({oldest.date}) to {newest.version} ({newest.date})"
-        wrapped(f"{name}==VERSION: {count}")
+    own = [row for row in rows if "==" in row["name"]]
+    for name in dict.fromkeys([*compilers(), *(row["name"].partition("==")[0] for row in own)]):
+        said = list[str]()
+        known = compilers().get(name)
+        if known is not None:
+            newest, oldest = known.releases[0], known.releases[-1]
+            said.append(
+                f"{plural(len(known.releases), 'release')} from {oldest.version} ({oldest.date}) to {newest.version} ({newest.date})"
+            )
+        made = {row["name"].partition("==")[2]: row["state"] for row in own if row["name"].startswith(f"{name}==")}
+        said += (
+            [f"made {', '.join(version if state == 'in use' else f'{version} ({state})' for version, state in made.items())}"]
+            if made
+            else []
+        )
+        wrapped(f"{name}==VERSION: {'; '.join(said)}")
     return Exit.CLEAN
 
 
