@@ -24,7 +24,7 @@ from opera.environments.inventory import inventory, search_path
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.extensions.environments.build import EnvironmentFolder, create, home, made_at, place, record_of, remove
 from opera.extensions.environments.recipes import Recipe, known_names, recipe, version_recipe
-from opera.extensions.environments.releases import compilers
+from opera.extensions.environments.releases import compilers, in_order
 from opera.extensions.environments.settings_file import Entry, write_python
 from opera.untrusted import JsonObject
 from opera.workers.supervision import working_folder
@@ -278,11 +278,8 @@ def list_command(as_json: bool) -> int:
                 f"{plural(len(known.releases), 'release')} from {oldest.version} ({oldest.date}) to {newest.version} ({newest.date})"
             )
         made = {row["name"].partition("==")[2]: row["state"] for row in own if row["name"].startswith(f"{name}==")}
-        said += (
-            [f"made {', '.join(version if state == 'in use' else f'{version} ({state})' for version, state in made.items())}"]
-            if made
-            else []
-        )
+        if made:
+            said.append("made " + ", ".join(each if made[each] == "in use" else f"{each} ({made[each]})" for each in in_order(made, {})))
         wrapped(f"{name}==VERSION: {'; '.join(said)}")
     return Exit.CLEAN
 
