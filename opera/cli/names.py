@@ -55,6 +55,7 @@ class CompilerName(Name):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         name, equals, version = value.partition("==")
         if equals and ctx is not None:
+            load_config().at(name, version)  # which says what is wrong
             ctx.with_resource(choosing(name, version))
         return name
 

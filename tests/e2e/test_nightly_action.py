@@ -237,7 +237,7 @@ def test_a_build_that_does_not_work_ends_the_job_and_the_summary_says_why(tmp_pa
     made.start({**given, "wheel": "dist/*.whl"}, {"PYTHONPATH": str(SITE)})
     assert (made.code, made.failed) == (3, "Install the build"), made.printed
     assert made.pip == ["install", "--constraint", f"{ROOT}/constraints.txt", f"{ROOT}[fake,fake]"]
-    assert made.summary.startswith("### The build 0123abc does not work\n")
+    assert made.summary.startswith("### The build build-0123abc does not work\n")
     assert "pip could not install fake==build-0123abc" in made.summary
     for inputs, said in (
         ({"wheel": "gone/*.whl"}, "names 0 files instead of one"),

@@ -78,12 +78,17 @@ def create_command(
         raise UserError("a version has the interpreter of the compiler's usual environment, whose packages it shares; leave --python out")
     if keep is not None and source is None:
         raise UserError("--keep is for builds; name what pip has to install with --from")
-    config, made = load_config(), list[_Made]()
+    made = list[_Made]()
     wanted = [_recipe(name, source) for name in dict.fromkeys(names)]
     loads = [each.download for each in wanted if each.download]
     if len(wanted) > 1 and loads:
         say(f"{plural(len(wanted), 'environment')}, {sum(loads):,} MB to load", quiet=quiet)
     for each in wanted:
+        config = load_config()
+        if len(wanted) > 1 and not again and (there := _made(config).get(each.name)) is not None and there[0].is_complete and there[1]:
+            say(f"{each.name} is there already", quiet=quiet)
+            made.append(_Made(each, there[0], (), True))
+            continue
         try:
             made.append(_make(each, path, python, config, again=again, quiet=quiet))
         except EnvironmentBroken as error:
@@ -91,7 +96,7 @@ def create_command(
                 raise
             say(f"{each.name}: {error}")
             made.append(_Made(each, place(each.name, path), (), False))
-    if keep is not None:
+    if keep is not None and all(each.used for each in made):
         _prune(wanted[0].serves[0][1], keep, quiet=quiet)
     if as_json:
         print_json({"schema": "env-create/2", "environments": [each.entry for each in made]})
@@ -104,7 +109,7 @@ def create_command(
 
 def _prune(compiler: str, keep: int, *, quiet: bool) -> None:
     """Removes the oldest builds of a compiler, with their entries in opera.toml, so that *keep* are left."""
-    found = {name: each for name, (each, _) in _made(load_config()).items() if name.startswith(f"{compiler}==")}
+    found = {name: each for name, (each, used) in _made(load_config()).items() if used and name.startswith(f"{compiler}==")}
     builds = [each for name, each in found.items() if not is_release(name.partition("==")[2])]
     for each in sorted(builds, key=made_at)[:-keep]:
         say(f"removing {each.folder}", quiet=quiet)
@@ -174,10 +179,13 @@ def _make(wanted: Recipe, path: Path | None, python: str | None, config: Config,
     if wanted.version is not None:
         usual = config.python(*wanted.serves[0])
         python, shared = usual, [folder for folder in search_path(usual) if Path(folder).name in _PACKAGES]
+    file = config_file() or Path.cwd() / FILE
+    named = [entry for entry, setting in _named(config) if Path(setting.value) == where.python]
+    if again and named:  # until the new one works
+        write_python(file, dict.fromkeys(named))
     create(wanted, where, python, again=again, tell=tell, shared=shared)
     checks = _check(wanted, where, config)
     faults = [check for check in checks if not check.ok and (check.route is None or not check.library_at_fault)]
-    file = config_file() or Path.cwd() / FILE
     if not faults and wanted.serves:
         write_python(file, {entry: _written(where.python, file) for entry in _entries(wanted)})
     for check in checks:
@@ -209,7 +217,8 @@ def _check(wanted: Recipe, where: EnvironmentFolder, config: Config) -> list[Che
         if wanted.version is None:
             checkup = Checkup(Config(values), folder, _WORKERS, doing)
             return [*checkup.libraries(libraries), *checkup.adapters(own)]
-        served = Config(values, at_version=frozenset(each.name for each in own))
+        name, version = wanted.serves[0][1], wanted.version
+        served = replace(config, versions={**config.versions, (name, version): {"python": python}}).at(name, version)
         installed = Checkup(served, folder, _WORKERS, doing).installed(own)
         other = next(
             (check for check in installed if check.version and wanted.download and Version(check.version) != Version(wanted.version)), None

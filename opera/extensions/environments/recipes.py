@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from opera.compilers.registry import did_you_mean, plugins
-from opera.config import VERSION
+from opera.config import VERSION, is_release
 from opera.console import one_line
 from opera.environments.inventory import wanted
 from opera.environments.pinned import FOLDER, MAIN, environments, requirements, requirements_of, workers_need
@@ -109,8 +110,12 @@ def version_recipe(name: str, source: str | None = None) -> Recipe:
         raise UserError(f"{one_line(version, 60)!r} is no name of a version; write e.g. {compiler}==1.2.0")
     serves, known = (("compiler", compiler),), compilers().get(compiler)
     if source is not None:
-        local = Path(source)
-        wanted = ("--pre", str(local.absolute()) if local.exists() else source)
+        if is_release(version):
+            raise UserError(f"{version} is the name of a release; a build needs another name, e.g. {compiler}==build-{version}")
+        if source.startswith("-"):
+            raise UserError(f"{one_line(source, 60)!r} is no wheel, folder or requirement")
+        is_path = os.sep in source or source.endswith((".whl", ".tar.gz"))
+        wanted = ("--pre", str(Path(source).absolute()) if is_path and "://" not in source else source)
         return Recipe(name, serves, wanted, None, 0.0, f"installed from {source}", version=version)
     if known is None:
         raise UserError(f"OPERA does not know the releases of {compiler}; name what pip has to install with --from")

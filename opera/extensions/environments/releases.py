@@ -60,12 +60,15 @@ def compilers() -> Mapping[str, Compiler]:
 
 
 def in_order(names: Iterable[str], made: Mapping[str, str]) -> list[str]:
-    """Versions in the order of their age: releases by their numbers, then builds, whose names say nothing, by the times in *made*."""
+    """Versions in the order of their age: releases by their numbers, then builds by the times in *made*.
 
-    def key(name: str) -> tuple[bool, Version, str, str]:
+    Builds without a time come first among builds, in the order of *names*, which is that of a file.
+    """
+
+    def key(name: str) -> tuple[bool, Version, str]:
         try:
-            return False, Version(name), "", name
+            return False, Version(name), ""
         except InvalidVersion:
-            return True, Version("0"), made.get(name, ""), name
+            return True, Version("0"), made.get(name, "")
 
     return sorted(names, key=key)

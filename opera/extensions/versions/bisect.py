@@ -36,6 +36,7 @@ from opera.oracles.verdict import Verdict
 from opera.report.details import campaigns_of, titles_in
 from opera.report.overview import overview, with_known
 from opera.report.reproducer import run_script
+from opera.report.words import inline
 from opera.store import Workspace
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
@@ -222,16 +223,29 @@ def _recorded(path: Path, compiler: str | None, keyword: str | None, config: Con
     table = path.parent.with_name(f"{path.parent.name}.toml") if path.suffix == ".py" else path
     chosen = [
         (each, row)
-        for each in (tables(folder) if table.exists() else ())
+        for each in (tables(folder) if table.exists() and (path.suffix != ".py" or "-" in table.stem) else ())
         if path.is_dir() or f"{each.compiler}-{each.frontend}" == table.stem
         for row in each.finding
         if path.suffix != ".py" or row.name == path.stem
     ]
     if path.suffix == ".py" and not chosen:
         yield _unlisted(path, compiler, config, names)
+    few = dict[str, str]()
     for each, row in chosen:
-        if compiler in (None, each.compiler) and any(map(of_api, row.operators)):
+        if path.is_dir() and not names and each.compiler not in few:
+            few[each.compiler] = _too_few(each.compiler, config, names)
+            say(few[each.compiler]) if few[each.compiler] and compiler in (None, each.compiler) else None
+        if not few.get(each.compiler) and compiler in (None, each.compiler) and any(map(of_api, row.operators)):
             yield _of_script(folder / f"{each.compiler}-{each.frontend}" / f"{row.name}.py", each, row, config, names)
+
+
+def _too_few(compiler: str, config: Config, names: Sequence[str]) -> str:
+    """Why the findings of a compiler are left out of those of a folder; empty if nothing is wrong."""
+    try:
+        Versions.of(compiler, config, names)
+    except UserError as error:
+        return f"findings of {compiler} are left out: {error}"
+    return ""
 
 
 def _of_script(script: Path, table: Table, row: Row, config: Config, names: Sequence[str]) -> Bisected:
@@ -281,13 +295,19 @@ def _by_script(each: Bisected, stop: threading.Event) -> None:
     assert isinstance(each.step, ScriptStep)
     while (wanted := each.search.wanted()) and not stop.is_set():
         each.search.outcomes[wanted[0]] = each.step.run(wanted[0])
-    for version in [version for change in each.answer.changes for version in (change.last, change.first) if version and change.last]:
-        if stop.is_set():
-            return
-        seen, again = each.search.outcomes[version], each.step.run(version)
+    sure = set[str]()
+    while (doubtful := _sides(each.answer) - sure) and not stop.is_set():
+        version = min(doubtful, key=each.search.versions.index)
+        sure.add(version)
+        seen, again = each.search.outcomes[version], each.step.run(version, again=True)
         if again.state is not seen.state:
             said = f"contradicts itself: {seen.state.value}, then {again.state.value}"
             each.search.outcomes[version] = Outcome(State.UNRUNNABLE, said, seen.seconds)
+
+
+def _sides(answer: Answer) -> set[str]:
+    """The versions on both sides of each change."""
+    return {version for change in answer.changes if change.last is not None for version in (change.last, change.first)}
 
 
 def _by_engine(settings: Settings, group: Sequence[Bisected], versions: Versions, scratch: Path) -> None:
@@ -327,7 +347,7 @@ def _entry(each: Bisected) -> JsonObject:
 
 def _write(path: Path, found: Sequence[Bisected]) -> None:
     """The answers as a table of Markdown."""
-    rows = [f"| {each.name} | {each.title} | {each.answer.text} |" for each in found]
+    rows = [f"| {each.name} | {inline(one_line(each.title, _SAID))} | {each.answer.text} |" for each in found]
     text = "\n".join(["| finding | what fails | versions |", "|---|---|---|", *rows]) + "\n"
     if path == STDOUT:
         print_text(text)

@@ -30,14 +30,17 @@ def confirmed(space: Workspace, found: Support, at: Callable[[str], Config], bef
     """
     lost = [case for case, letters in found.tests.items() if kind_of(letters[before], letters[after]) in LOST]
     corpus, tests = Corpus(space), dict(found.tests)
-    keys = {key[: len(case.instance)]: key for case in lost[:1] for key in corpus.runnable(found.library)}
+    known = [*corpus.runnable(found.library), *Corpus(space, refused=True).runnable(found.library)]
+    level, chebyshev, seed = (found.settings.get(name) for name in ("level", "chebyshev", "seed"))
+    settings = Settings(found.compiler, found.frontend, found.route, level=level, chebyshev=chebyshev)
+    keys = {key[: len(case.instance)]: key for case in lost[:1] for key in known}
     for place in (before, after) if lost else ():
         name = found.versions[place].name
         doing(f"running {plural(len(lost), 'test')} again on {found.compiler} {name}")
-        with TestRunner(Settings(found.compiler, found.frontend, found.route), at(name), scratch) as runner:
-            for case in lost:
+        with TestRunner(settings, at(name), scratch) as runner:
+            for case in (each for each in lost if each.instance in keys):
                 key = keys[case.instance]
-                judgement = runner.run(TestCase(corpus.get(key), case.form, key, 0)).judgement
+                judgement = runner.run(TestCase(corpus.get(key), case.form, key, seed or 0)).judgement
                 letters = tests[case]
                 if letter_of(judgement.verdict, judgement.exporter) != letters[place]:
                     tests[case] = letters[:place] + UNCLEAR + letters[place + 1 :]

@@ -71,10 +71,12 @@ class Search:
         return sum(each.seconds for each in self.outcomes.values()) < CHEAP * len(self.outcomes)
 
     def _middles(self) -> Iterator[str]:
-        """The middle of each gap between two versions that were tried and show different things."""
+        """The middle of each gap between two versions that show different things, or nothing; of every gap until one version is bad."""
         tried = [index for index, each in enumerate(self.versions) if each in self.outcomes]
+        found = any(outcome.state is State.BAD for outcome in self.outcomes.values())
         for one, other in pairwise(tried):
-            if other - one > 1 and self._at(one) is not self._at(other):
+            sure = self._at(one) is self._at(other) and self._at(one) in (State.BAD, State.GOOD)
+            if other - one > 1 and not (found and sure):
                 yield self.versions[(one + other) // 2]
 
     def _neighbours(self) -> Iterator[str]:

@@ -19,7 +19,7 @@ from opera.extensions.findings.recorded import State as Seen
 from opera.extensions.versions.search import Outcome, State
 from opera.models.forms import ModelForm
 from opera.models.opsets import OLDEST
-from opera.oracles.fingerprint import ELEMENTS, NEWER_OPSET, Symptom, summary
+from opera.oracles.fingerprint import ELEMENTS, NEWER_OPSET, Symptom, summary, template
 from opera.oracles.verdict import Failure, Frame, Verdict
 from opera.report.reproducer import difference_shown
 
@@ -50,6 +50,8 @@ def is_alike(one: Symptom, other: Symptom) -> bool:
 
 def _says(wanted: str, found: str) -> bool:
     words = set(_WORD.findall(wanted))
+    if not words:
+        return template(wanted) == template(found)
     return sum(word in found for word in words) >= _SHARE * len(words)
 
 
@@ -139,14 +141,19 @@ class ScriptStep:
     _control: Config | None = None
     """Settings with which the script fails: one that is rewritten for an older opset still has to fail there."""
 
-    def run(self, version: str) -> Outcome:
-        """The outcome on *version*. The exit code says little: words, kinds of differences and signals are compared."""
+    def run(self, version: str, *, again: bool = False) -> Outcome:
+        """The outcome on *version*. The exit code says little: words, kinds of differences and signals are compared.
+
+        Args:
+            version: A version that `at` knows.
+            again: Whether the script runs also where its outcome is known.
+        """
         began = time.monotonic()
         if self._usually is None:
             self._usually = shown(self.script, self.compiler, self.row, self.usual)
             self._look_for(self._usually, self.usual)
         config = self.at(version)
-        found = self._usually if config is self.usual else shown(self.script, self.compiler, self.row, config)
+        found = self._usually if config is self.usual and not again else shown(self.script, self.compiler, self.row, config)
         state, said = self._state(found)
         if state is State.BAD and self._wanted is None:
             self._look_for(found, config)
@@ -156,7 +163,9 @@ class ScriptStep:
 
     def _look_for(self, found: Shown, config: Config) -> None:
         self._control = config
-        if found.state in (Seen.FAILS, Seen.OTHERWISE):
+        raised = raised_in(found.output)
+        declines = raised is not None and declined_as(raised, self.compiler) is not None
+        if found.state is Seen.FAILS or (found.state is Seen.OTHERWISE and not declines):
             self._wanted = found
 
     def _rewritten(self, config: Config) -> tuple[State, str]:

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 from packaging.version import Version as Numbers
 
@@ -30,6 +31,8 @@ LETTERS = {
     Verdict.UNSUPPORTED: DECLINED,
 }
 TAKEN = frozenset((RIGHT, WRONG, CRASH))
+_WORST = CRASH + WRONG + EXPORTER + DECLINED + RIGHT + UNCLEAR + UNTESTED
+"""The letters, the worst first: a test with several seeds counts by its worst outcome."""
 _RELEASE = re.compile(r"\d+(?:\.\d+)+(?:\.?(?:post|dev|a|b|rc)\d+)?")
 _DIGITS = 16
 
@@ -108,6 +111,7 @@ class Support:
         versions: The versions.
         tests: By test, a letter for each version.
         route, library: The chain of conversions, and the library whose tests they are.
+        settings: Other settings of the campaigns.
     """
 
     compiler: str
@@ -116,6 +120,7 @@ class Support:
     tests: Mapping[Case, str] = field(repr=False)
     route: str | None = None
     library: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
     @property
     def subject(self) -> str:
@@ -165,7 +170,13 @@ def supports(workspace: Workspace) -> list[Support]:
         if name and not (name in group and group[name].complete and not each.complete):
             group[name] = each
     apis = queries.apis(workspace)
-    return [_support(stored, group, apis) for _, group in sorted(groups.items())]
+    chosen: dict[tuple[str, str], Mapping[str, Campaign]] = {}
+    for key, group in sorted(
+        groups.items(), key=lambda each: (len(each[1]) > 1, max((one.started for one in each[1].values()), default=""))
+    ):
+        if group:  # of several settings of a subject, those that ran last on two versions
+            chosen[key[0], key[1]] = group
+    return [_support(stored, group, apis) for _, group in sorted(chosen.items())]
 
 
 def version_of(campaign: Campaign) -> str | None:
@@ -186,18 +197,19 @@ def version_of(campaign: Campaign) -> str | None:
 
 def _support(stored: Campaigns, group: Mapping[str, Campaign], apis: Mapping[str, str]) -> Support:
     campaign = next(iter(group.values()))
-    ran = in_order(group, {name: campaign.started for name, campaign in group.items()})
+    ran = in_order(sorted(group), {name: campaign.started for name, campaign in group.items()})
     tests: dict[Case, list[str]] = {}
     untested: list[str] = [UNTESTED] * len(ran)
     for place, name in enumerate(ran):
         for result in stored.results(group[name].id):
             letter = letter_of(result.verdict, result.exporter)
             case = Case(apis.get(result.instance, ""), result.instance[:_DIGITS], result.form)
-            tests.setdefault(case, untested.copy())[place] = letter
+            letters = tests.setdefault(case, untested.copy())
+            letters[place] = min(letter, letters[place], key=_WORST.index)
     versions = (Version(name, group[name].id, group[name].started[:10]) for name in ran)
     whole = {case: "".join(letters) for case, letters in tests.items()}
     route = str(campaign.versions.get("route", "")) or None
-    return with_results(Support(campaign.compiler, campaign.frontend, tuple(versions), whole, route, campaign.library))
+    return with_results(Support(campaign.compiler, campaign.frontend, tuple(versions), whole, route, campaign.library, campaign.settings))
 
 
 def with_results(support: Support) -> Support:

@@ -239,6 +239,8 @@ def test_a_version_that_cannot_be_made_is_the_users_error(opera: Run, name: str,
         (("tvm==0.25.0", "--python", "python3"), "leave --python out"),
         (("tvm==0.25.0", "--keep", "3"), "--keep is for builds"),
         (("tvm", "--from", "x.whl"), "write e.g. tvm==nightly"),
+        (("tvm==20261130", "--from", "x.whl"), "is the name of a release; a build needs another name, e.g. tvm==build-20261130"),
+        (("tvm==a", "--from=--index-url=x"), "is no wheel, folder or requirement"),
         (("tvm==a", "iree==b", "--from", "x.whl"), "are for one environment"),
     ],
 )
@@ -286,11 +288,13 @@ def test_a_version_whose_canary_fails_is_not_written_and_the_others_are_made(ope
         ("onnxruntime==1.26.0", False),
     ]
     assert "pip could not install onnxruntime==1.25.0" in done.err
+    (tmp_path / "onnxruntime").mkdir()  # as in the compiler's own repository
     wheel(tmp_path, "onnxruntime")
-    done = opera("env", "create", "onnxruntime==mine", "--from", "onnxruntime-1.0-py3-none-any.whl")
+    (tmp_path / "opera.toml").write_text('[compiler.onnxruntime.versions]\nold = "old/python"\n')
+    done = opera("env", "create", "onnxruntime==mine", "--from", "onnxruntime-1.0-py3-none-any.whl", "--keep", "1")
     assert done.code == 3
     assert "opera.toml is as it was; `opera env remove onnxruntime==mine` removes it" in done.err
-    assert not (tmp_path / "opera.toml").exists()
+    assert (tmp_path / "opera.toml").read_text() == '[compiler.onnxruntime.versions]\nold = "old/python"\n'
     assert opera("env", "remove", "onnxruntime==mine").code == 0
 
 

@@ -89,6 +89,15 @@ def test_a_version_that_contradicts_itself_is_neither_good_nor_bad(project: Path
     assert found["answer"] == "since 1.10 (last good 1.2), fixed in nightly (last bad 1.10)"
 
 
+def test_a_compiler_with_one_version_leaves_its_findings_out_of_a_folder(project: Path) -> None:
+    row = 'name = "wrong"\nverdict = "inconsistent"\nsummary = "values: expected 1"\noperators = ["ai.onnx.Relu"]'
+    (project / "findings" / "litert-onnx.toml").write_text(f'compiler = "litert"\nfrontend = "onnx"\n[[finding]]\n{row}')
+    done = bisect(project, "findings", "--json")
+    assert done.code == 0, done.stderr
+    assert "findings of litert are left out" in done.stderr
+    assert [each["compiler"] for each in json.loads(done.stdout)["findings"]] == ["tvm"]
+
+
 def test_what_is_wrong_is_said_before_anything_runs(project: Path) -> None:
     for arguments, said in (
         (("findings", "--versions", "1.0,9.9"), "tvm has no version '9.9' here (there is 1.0, 1.1, 1.2, 1.10, 2.0, nightly)"),

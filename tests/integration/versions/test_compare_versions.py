@@ -86,6 +86,20 @@ def test_a_loss_that_does_not_happen_again_is_no_loss(tmp_path: Path, monkeypatc
     assert sorted(asked) == ["fake.lost on a", "fake.lost on b", "fake.shaky on a", "fake.shaky on b"]
 
 
+def test_of_several_settings_those_count_that_ran_last_on_two_versions(tmp_path: Path) -> None:
+    made = Lab(tmp_path)
+    made.add(instance("passes"), instance("raises", "raise"))
+    for name in ("a", "b"):
+        made.run("--build", name)
+    for name in ("b", "c"):
+        made.run("--build", name, "-k", "passes")
+    done = made.opera("compare", "--versions", "--json")
+    assert done.code == 0, done.stderr
+    (subject,) = done.json["subjects"]
+    assert [each["version"] for each in subject["versions"]] in (["a", "b"], ["b", "c"])  # all may have begun in one second
+    assert made.opera("compare", "--versions", "--markdown", "-", "--exit-zero").code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

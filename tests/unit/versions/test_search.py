@@ -48,6 +48,20 @@ def test_cheap_steps_are_taken_for_every_version_and_dear_ones_are_not() -> None
     assert len(searched("g" * 10 + "b" * 10, None, 9.0).outcomes) < 10
 
 
+@pytest.mark.parametrize("truth", ["uubbu", "ogbbo", "ggbbg", "gggbg", "uuuub", "ooboo"])
+def test_halving_does_not_end_before_a_bad_version_is_found(truth: str) -> None:
+    """The finding is there: versions that show the same at both ends say nothing of those between them."""
+    search = searched(truth, None, 9.0)
+    assert any(outcome.state is State.BAD for outcome in search.outcomes.values()), search.answer.runs
+    assert "no version" not in search.answer.text
+
+
+def test_no_version_is_said_to_show_it_before_all_were_tried() -> None:
+    for truth in ("ggggggg", "ugugogu"):
+        search = searched(truth, None, 9.0)
+        assert set(search.outcomes) == set(search.versions)
+
+
 def test_a_version_that_cannot_run_is_never_good() -> None:
     search = searched("uuuuubbbb")
     assert search.answer.text == "in 5 or earlier (older ones cannot run it)"

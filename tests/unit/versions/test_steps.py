@@ -96,6 +96,8 @@ KILLED = Shown(State.FAILS, "the process ended with SIGSEGV")
         (output("AssertionError: Arrays are not equal"), output("ValueError: Arrays are not equal"), False),
         (output("ValueError: size 3 of tensor x does not match"), output("ValueError: size 12 of tensor y does not match"), True),
         (output("ValueError: no kernel for this operator"), output("ValueError: shapes differ"), False),
+        (output("KeyError: 7"), output("KeyError: 12"), True),
+        (output("KeyError: 7"), output("KeyError: 'dilations'"), False),
         (KILLED, KILLED, True),
         (KILLED, Shown(State.FAILS, "the process ended with SIGFPE"), False),
         (KILLED, output("ValueError: x"), False),

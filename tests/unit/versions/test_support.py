@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from opera.extensions.environments.releases import in_order
 from opera.extensions.versions.support import Case, Kind, Support, Version, kind_of, named, notes, with_results
 
 
@@ -48,6 +49,11 @@ def test_a_version_on_which_nothing_ran_is_left_out() -> None:
     found = with_results(support("p-w", "u-p", names="123"))
     assert [each.name for each in found.versions] == ["1", "3"]
     assert sorted(found.tests.values()) == ["pw", "up"]
+
+
+def test_builds_come_after_releases_by_their_times_and_without_times_as_they_are_listed() -> None:
+    made = {"late": "2026-11-02", "early": "2026-11-01"}
+    assert in_order(["late", "tuesday", "1.10", "monday", "1.9", "early"], made) == ["1.9", "1.10", "tuesday", "monday", "early", "late"]
 
 
 def test_versions_are_named_or_the_last_two() -> None:
