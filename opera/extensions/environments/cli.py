@@ -229,8 +229,10 @@ def _check(wanted: Recipe, where: EnvironmentFolder, config: Config) -> list[Che
         if not routes:
             return [replace(installed[0], library_at_fault=False)]
         routes.sort(key=lambda check: check.route is None or check.route.artefact != "onnx")  # whose library is imported soonest
-        first = {check.route.frontend: check for check in reversed(routes) if check.route is not None}
-        proved = (_proved(check, served, folder) for check in reversed(first.values()))
+        first = dict[str, Check]()
+        for check in routes:
+            first.setdefault(check.route.frontend if check.route else "", check)
+        proved = (_proved(check, served, folder) for check in first.values())
         return [next((check for check in proved if check.ok), None) or next(proved)]
 
 
