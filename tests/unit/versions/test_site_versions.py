@@ -11,7 +11,7 @@ from mkdocs.config import load_config
 
 from opera.extensions.versions.support import Case, Support, Version
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SITE = load_config(str(ROOT / "mkdocs.yml")).hooks["scripts/site_pages.py"]
 ANSWERS, DATA, RECORDED = sys.modules["site_answers"], sys.modules["site_data"], sys.modules["recorded_versions"]
 
