@@ -100,7 +100,7 @@ def version_recipe(name: str, source: str | None = None) -> Recipe:
         source: What pip installs in place of the release: a wheel, a folder, or a requirement; then pre-releases count.
 
     Raises:
-        UserError: the compiler is unknown, its releases are, or the name is none.
+        UserError: OPERA knows no such compiler, or none of its releases; or *name* cannot name a version.
     """
     compiler, _, version = name.partition("==")
     names = {*plugins(), *compilers()}

@@ -13,6 +13,7 @@ import msgspec
 from opera.config import Config
 from opera.console import one_line
 from opera.errors import EnvironmentBroken, UserError
+from opera.oracles.fingerprint import template
 from opera.oracles.verdict import Verdict
 from opera.report.reproducer import run_script
 from opera.untrusted import read_file
@@ -128,5 +129,12 @@ def _as_said(ended: int, output: str, row: Row) -> bool:
         return row.verdict is Verdict.ABORT and (named is None or named[0] == signal_name(-ended))
     if row.verdict is Verdict.INCONSISTENT:
         return "AssertionError" in output
-    words = set(_WORD.findall(row.summary))
-    return row.verdict is Verdict.CRASH and sum(word in output for word in words) >= _SHARE * len(words)
+    return row.verdict is Verdict.CRASH and says(row.summary, output)
+
+
+def says(wanted: str, found: str) -> bool:
+    """Whether *found* says most words of the message *wanted*; where it has none, whether both are one message but for numbers."""
+    words = set(_WORD.findall(wanted))
+    if not words:
+        return template(wanted) == template(found)
+    return sum(word in found for word in words) >= _SHARE * len(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -163,8 +163,3 @@ class Answer:
             names = [version for version, _ in group]
             parts.append(f"{state.value} {names[0]}" + (f" to {names[-1]}" if len(names) > 1 else ""))
         return ", ".join(parts)
-
-    @property
-    def counts(self) -> Mapping[State, int]:
-        """How many versions show what."""
-        return {state: sum(outcome.state is state for _, outcome in self.tried) for state in State}

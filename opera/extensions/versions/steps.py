@@ -14,20 +14,17 @@ from opera.compilers.registry import known_adapter, noise_of
 from opera.config import Config
 from opera.difftest.judge import headline
 from opera.difftest.runner import FRESH, TestCase, TestOutcome, TestRunner
-from opera.extensions.findings.recorded import Row, Shown, shown
+from opera.extensions.findings.recorded import Row, Shown, says, shown
 from opera.extensions.findings.recorded import State as Seen
 from opera.extensions.versions.search import Outcome, State
 from opera.models.forms import ModelForm
-from opera.models.opsets import OLDEST
-from opera.oracles.fingerprint import ELEMENTS, NEWER_OPSET, Symptom, summary, template
+from opera.models.opsets import NEWEST, OLDEST
+from opera.oracles.fingerprint import ELEMENTS, NEWER_OPSET, Symptom, summary
 from opera.oracles.verdict import Failure, Frame, Verdict
 from opera.report.reproducer import difference_shown
 
 At = Callable[[str], Config]
 """Gives the settings of a version."""
-_WORD = re.compile(r"[A-Za-z_]{4,}")
-_SHARE = 0.75
-"""Share of the words of a message that another version has to say again."""
 _OPSET = re.compile(r'(make_opsetid\("(?:ai\.onnx)?", |opset_import: \["(?:ai\.onnx)?" ?: )(\d+)')
 _IR = re.compile(r"(\bir_version(?:=|: ))(\d+)")
 _FIRST_IR = ((25, 13), (24, 12), (23, 11), (21, 10), (19, 9), (0, 8))
@@ -44,15 +41,8 @@ def is_alike(one: Symptom, other: Symptom) -> bool:
     if one.verdict is Verdict.INCONSISTENT:
         return one.kind == other.kind or {one.kind, other.kind} <= set(ELEMENTS)
     if one.verdict is Verdict.CRASH:
-        return one.kind == other.kind and _says(one.message, other.message)
+        return one.kind == other.kind and says(one.message, other.message)
     return one.kind == other.kind
-
-
-def _says(wanted: str, found: str) -> bool:
-    words = set(_WORD.findall(wanted))
-    if not words:
-        return template(wanted) == template(found)
-    return sum(word in found for word in words) >= _SHARE * len(words)
 
 
 @dataclass(frozen=True)
@@ -79,7 +69,7 @@ class EngineStep:
         if not _is_newer(outcome):
             return self.case, outcome
         form = ModelForm.parse(self.case.form)
-        for opset in range((form.opset or _NEWEST) - 1, OLDEST - 1, -1):
+        for opset in range((form.opset or NEWEST) - 1, OLDEST - 1, -1):
             older = replace(self.case, form=str(replace(form, opset=opset)))
             found = runner.run(older, roles=runner.roles_for(self.symptom.verdict))
             if not _is_newer(found) and found.judgement.verdict is not Verdict.INVALID:
@@ -107,9 +97,6 @@ class EngineStep:
         said = headline(judgement.verdict, judgement.detail, runner.settings.compiler)
         alike = is_alike(self.symptom, judgement.symptom(runner.settings.subject))
         return (State.BAD if alike else State.OTHER), said
-
-
-_NEWEST = 26
 
 
 def _is_newer(outcome: TestOutcome) -> bool:
@@ -207,7 +194,7 @@ def shows_alike(one: Shown, other: Shown) -> bool:
     raised, found = raised_in(one.output), raised_in(other.output)
     if raised is None or found is None:
         return raised is found and one.said == other.said
-    return raised["type"] == found["type"] and _says(str(raised["message"]), str(found["message"]))
+    return raised["type"] == found["type"] and says(str(raised["message"]), str(found["message"]))
 
 
 def declined_as(failure: Failure, compiler: str) -> str | None:
