@@ -21,7 +21,7 @@ from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
-from opera.instance import Instance, Kind, encode_instance
+from opera.instance import Instance, encode_instance
 from opera.models.forms import InputForm, ModelForm
 from opera.oracles.verdict import KeptFacts, Verdict
 from opera.workers.pool_protocol import Role
@@ -191,7 +191,7 @@ class TestRunner:
 
     def _is_sound(self, difftest: DiffTest, state: TestState, trial: TestCase) -> bool:
         """Whether an ONNX model is one by its types and shapes as well: the baked form, which is made of constants, is checked for that."""
-        if trial.instance.kind not in (Kind.NODE, Kind.GRAPH) or state.test.form.inputs is not InputForm.RUNTIME:
+        if not trial.instance.kind.behaviour.is_model or state.test.form.inputs is not InputForm.RUNTIME:
             return True
         form = replace(state.test.form, inputs=InputForm.BAKED)
         baked = replace(state, test=replace(state.test, form=form), phase=Phase.MODEL, worker=Role.LIBRARY)

@@ -64,11 +64,13 @@ class InstanceKind:
     Attributes:
         has_one_operator: Whether an instance stands for one operator, which is named and converted.
         fixes_inputs: Whether an instance fixes the dtypes and shapes of its inputs, so that none can be changed alone.
+        is_model: Whether an instance is a model in a format, whose inputs may be constants as well.
         nouns: What instances are called, by API, if the API is no name of an operator.
     """
 
     has_one_operator: bool = True
     fixes_inputs: bool = False
+    is_model: bool = False
     nouns: ClassVar[Mapping[str, str]] = {}
 
     def operators(self, instance: Instance) -> tuple[str, ...]:
@@ -112,11 +114,15 @@ class InstanceKind:
         raise NotImplementedError
 
 
-class _GraphKind(InstanceKind):
+class _NodeKind(InstanceKind):
+    is_model = True
+
+
+class _GraphKind(_NodeKind):
     fixes_inputs = True
 
 
-_OWN: dict[str, InstanceKind] = {"function": InstanceKind(), "module": InstanceKind(), "node": InstanceKind(), "graph": _GraphKind()}
+_OWN: dict[str, InstanceKind] = {"function": InstanceKind(), "module": InstanceKind(), "node": _NodeKind(), "graph": _GraphKind()}
 Kind.FUNCTION, Kind.MODULE, Kind.NODE, Kind.GRAPH = (Kind(name) for name in _OWN)
 
 

@@ -88,7 +88,7 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
     Those are, in every ONNX operator, behind the first input, of rank 0 or 1, and integral or small. Other libraries pass
     such things as parameters, which are constants already.
     """
-    if instance.kind not in (Kind.NODE, Kind.GRAPH):
+    if not instance.kind.behaviour.is_model:
         return ()
     if facts_of(instance.library).constants:
         return tuple(range(len(instance.call)))
@@ -116,7 +116,7 @@ def constant_inputs(instance: Instance, form: InputForm) -> tuple[int, ...]:
         return ()
     if form is not InputForm.CONSTANT or facts_of(instance.library).constants:
         return bakeable(instance)
-    is_model = instance.kind in (Kind.NODE, Kind.GRAPH)
+    is_model = instance.kind.behaviour.is_model
     return tuple(index for index, argument in enumerate(instance.call) if is_model and index > 0 and isinstance(argument.value, Tensor))
 
 
@@ -136,7 +136,7 @@ def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputFo
 
 def _has_sizes(instance: Instance, constants: Collection[int]) -> bool:
     """Whether an input of *instance* has dimensions; inputs in the places *constants* do not count."""
-    is_model = instance.kind in (Kind.NODE, Kind.GRAPH)
+    is_model = instance.kind.behaviour.is_model
     arguments = [each for index, each in enumerate(instance.call) if not is_model or index not in constants]
     return any(isinstance(value, Tensor) and value.shape for each in arguments for value in walk(each.value))
 

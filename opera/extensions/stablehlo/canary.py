@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opera.compilers.canary import LEFT, RIGHT
+from opera.extensions.stablehlo.kind import FORMAT
 from opera.instance import Argument, Graph, Instance, Kind
 
 _ADDITION = """func.func @main(%arg0: tensor<2x3xf32>, %arg1: tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -15,5 +16,5 @@ STABLEHLO = Instance(
     "stablehlo.add",
     Kind.GRAPH,
     call=(Argument("arg0", LEFT), Argument("arg1", RIGHT)),
-    context=(("graph", Graph("mlir.stablehlo", _ADDITION.encode())),),
+    context=(("graph", Graph(FORMAT, _ADDITION.encode())),),
 )

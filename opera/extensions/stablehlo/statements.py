@@ -44,7 +44,7 @@ def pretty(text: str) -> str:
             continue
         cursor = Cursor(text, token.end)
         operands = cursor.group()[1:-1]
-        attributes = _attributes(cursor)
+        attributes = attributes_in(cursor)
         cursor.expect(":")
         inputs = Cursor(cursor.group(), 1)
         cursor.expect("->", "(", ")")
@@ -111,9 +111,9 @@ def _with_string(text: str, token: Token) -> tuple[str, int]:
         operands = cursor.group()
         attributes: dict[str, str] = {}
         if cursor.accept("<"):
-            attributes = _attributes(cursor)
+            attributes = attributes_in(cursor)
             cursor.expect(">")
-        attributes |= _attributes(cursor)
+        attributes |= attributes_in(cursor)
         value = attributes.get("value", "")
         if value.startswith("dense"):
             attributes["value"] = _constant(Cursor(value, 0))[0]
@@ -132,7 +132,7 @@ _Parts = tuple[list[str], dict[str, str], list[str]]
 
 def _equal(cursor: Cursor) -> _Parts:
     operands = _two(cursor)
-    attributes = _attributes(cursor)
+    attributes = attributes_in(cursor)
     cursor.expect(":")
     return operands, attributes, [cursor.type()] * 2
 
@@ -141,12 +141,12 @@ def _equal_constant(cursor: Cursor) -> _Parts:
     operand = _operand(cursor)
     cursor.expect(",")
     value, kind = _constant(cursor)
-    return [operand], {"value": value, **_attributes(cursor)}, [kind]
+    return [operand], {"value": value, **attributes_in(cursor)}, [kind]
 
 
 def _almost_equal(cursor: Cursor) -> _Parts:
     operands = _two(cursor)
-    attributes = {**_tolerance(cursor), **_attributes(cursor)}
+    attributes = {**_tolerance(cursor), **attributes_in(cursor)}
     cursor.expect(":")
     kind = cursor.type()
     if kind == "f64" and cursor.accept(":"):  # `tolerance = 0.1 : f64 : tensor<2xf32>`, as the description of the operation writes it
@@ -161,7 +161,7 @@ def _almost_equal_constant(cursor: Cursor) -> _Parts:
     tolerance = _tolerance(cursor)
     if tolerance and cursor.accept(":"):
         cursor.expect("f64")
-    return [operand], {"value": value, **tolerance, **_attributes(cursor)}, [kind]
+    return [operand], {"value": value, **tolerance, **attributes_in(cursor)}, [kind]
 
 
 def _close(cursor: Cursor) -> _Parts:
@@ -172,7 +172,7 @@ def _close(cursor: Cursor) -> _Parts:
         cursor.expect("min_ulp_difference", "=")
         attributes["min_ulp_difference"] = f"{_count(cursor)} : ui64"
     cursor.expect(":")
-    attributes |= _attributes(cursor)
+    attributes |= attributes_in(cursor)
     first = cursor.type()
     cursor.expect(",")
     return operands, attributes, [first, cursor.type()]
@@ -187,7 +187,7 @@ def _serialized(cursor: Cursor) -> _Parts:
     if cursor.accept(","):
         cursor.expect("iter", "=")
         attributes["iteration"] = f"{_count(cursor)} : ui32"
-    attributes |= _attributes(cursor)
+    attributes |= attributes_in(cursor)
     cursor.expect(":")
     return [operand], attributes, [cursor.type()]
 
@@ -242,8 +242,8 @@ def _count(cursor: Cursor) -> str:
     return cursor.take()
 
 
-def _attributes(cursor: Cursor) -> dict[str, str]:
-    """The attributes in braces, if there are any."""
+def attributes_in(cursor: Cursor) -> dict[str, str]:
+    """The attributes in braces, if there are any; one without a value is `unit`."""
     if cursor.peek() != "{":
         return {}
     group = cursor.group()
@@ -251,7 +251,10 @@ def _attributes(cursor: Cursor) -> dict[str, str]:
     found: dict[str, str] = {}
     while inner.peek() != "}":
         name = inner.take()
-        inner.expect("=")
+        if not inner.accept("="):
+            found[name] = "unit"
+            inner.accept(",")
+            continue
         start = inner.end
         while inner.peek() not in (",", "}"):
             if inner.peek() in ("(", "[", "{", "<"):

@@ -39,7 +39,7 @@ def test_inputs_come_from_a_file_or_are_drawn(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", arg0=np.array([1, 2, 3], np.float32))
     (found,) = extracted(tmp_path, "--option", "inputs=x.npz")
     first, second = (each.value for each in found.call)
-    assert found.api == "stablehlo.sine", "the operation that makes the first result"
+    assert found.kind.behaviour.operators(found) == ("stablehlo.multiply", "stablehlo.sine")
     assert isinstance(first, Tensor)
     assert first.data == np.array([1, 2, 3], np.float32).tobytes()
     assert second == Tensor((2,), "int32")
@@ -62,3 +62,37 @@ def test_what_does_not_fit_is_said(tmp_path: Path, text: str, inputs: dict[str, 
     ran = commands.run("extract", "--lib", "stablehlo", "--programs", "prog.mlir", "--option", "inputs=x.npz", folder=tmp_path)
     assert ran.code != 0
     assert message in ran.stdout + ran.stderr
+
+
+BOOLEANS = """
+func.func private @square(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.multiply %x, %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+func.func @main(%x: tensor<3xf32>, %p: tensor<4xi1>, %q: tensor<4xi1>) -> (tensor<3xf32>, tensor<4xi1>) {
+  %0 = func.call @square(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = stablehlo.sine %0 : tensor<3xf32>
+  %2 = stablehlo.add %p, %q : tensor<4xi1>
+  %3 = stablehlo.and %2, %q : tensor<4xi1>
+  return %1, %3 : tensor<3xf32>, tensor<4xi1>
+}
+"""
+
+
+def test_a_program_is_reduced_to_the_operation_that_fails(tmp_path: Path) -> None:
+    """XLA adds constants of i1 as XOR, where StableHLO says OR."""
+    (tmp_path / "prog.mlir").write_text(BOOLEANS)
+    np.savez(tmp_path / "x.npz", arg1=np.array([0, 0, 1, 1], np.bool), arg2=np.array([0, 1, 0, 1], np.bool))
+    extracted(tmp_path, "--option", "inputs=x.npz")
+    ran = commands.run("run", "--compiler", "xla", "--frontend", "stablehlo", "--json", folder=tmp_path)
+    assert ran.json["verdicts"].get("inconsistent") == 1
+    commands.run("triage", folder=tmp_path)
+    (finding,) = commands.run("report", "--json", folder=tmp_path).json["findings"]
+    assert "calls stablehlo.add(i1, i1)" in finding["trigger"]
+    shown = commands.run("show", finding["id"], folder=tmp_path).stdout
+    reduced = shown[shown.index("\nreduced\n") :].splitlines()[3:6]
+    assert [each.strip() for each in reduced] == [
+        "@main(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>)",
+        "%2 = stablehlo.add(%arg0, %arg1) : tensor<4xi1>",
+        "return %2",
+    ]

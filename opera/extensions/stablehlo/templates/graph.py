@@ -67,8 +67,8 @@ def graph_of(text: str, function: Function) -> tuple[Graph, str]:
     return graph, _text(other)
 
 
-def bare(text: str, function: Function) -> tuple[str, str, list[Any]]:
-    """The operation that makes the first result of *function*, the function as `main`, and the types of its inputs.
+def bare(text: str, function: Function) -> tuple[str, list[Any]]:
+    """The function as `main`, in generic form, and the types of its inputs.
 
     Raises:
         NotRecordable: it has a check, gives nothing, or has inputs or results of no size that is known.
@@ -79,8 +79,8 @@ def bare(text: str, function: Function) -> tuple[str, str, list[Any]]:
     types = [tensor_of(each) for each in (*function.inputs, *function.results)]
     if not function.results or any(each is None or not each.has_static_shape for each in types):
         raise NotRecordable("no-result" if not function.results else "dynamic-or-no-tensor")
-    ending = list(_body(module).operations)[-1]
-    return _operation_of(module, ending.operands[0]), _text(module), types[: len(function.inputs)]
+    text = str(module.operation.get_asm(large_elements_limit=None, print_generic_op_form=True))
+    return text, types[: len(function.inputs)]
 
 
 def _text(module: Any) -> str:

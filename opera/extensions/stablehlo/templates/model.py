@@ -10,6 +10,7 @@ import numpy as np
 
 from opera.arrays import Array, Outputs, as_array, dtype_name
 from opera.extensions.stablehlo import interpreter
+from opera.extensions.stablehlo.kind import FORMAT
 from opera.extensions.stablehlo.literals import Constant
 from opera.extensions.stablehlo.scanner import TextError
 from opera.extensions.stablehlo.templates import graph as stablehlo_graph
@@ -21,7 +22,7 @@ from opera.extensions.stablehlo.templates.probes import NoProbe
 from opera.extensions.stablehlo.templates.program import plain_program
 from opera.extensions.stablehlo.types import TensorType, Value, of_dtype
 from opera.extensions.stablehlo.widening import AS_FLOAT64, AS_INT64, IN_DOUBLE, widened, widened_value
-from opera.instance import Graph, Instance, Kind, Tensor
+from opera.instance import Graph, Instance, Tensor
 from opera.models.forms import InputForm, is_drawn
 from opera.models.sampling import is_inexact, nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Model, PythonSource, Reference
@@ -29,7 +30,6 @@ from opera.templates.python_text import array_text, imports_of
 
 KIND = "stablehlo"
 """The only kind of artefact: MLIR text."""
-_FORMAT = "mlir.stablehlo"
 
 
 class StableHloTemplate:
@@ -51,7 +51,7 @@ class StableHloTemplate:
         if own is not None:
             return own
         graph = instance.context_value("graph")
-        if instance.kind is not Kind.GRAPH or not isinstance(graph, Graph) or graph.format != _FORMAT:
+        if not isinstance(graph, Graph) or graph.format != FORMAT:
             raise Invalid("not-a-stablehlo-instance")
         return StableHloModel(instance, graph.data, key, seed)
 

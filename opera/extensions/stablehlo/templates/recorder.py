@@ -12,6 +12,7 @@ from opera.arrays import Array, dtype_name, to_bytes
 from opera.errors import UserError
 from opera.extensions.stablehlo.checks import Closeness, holds
 from opera.extensions.stablehlo.conformance.files import arrays_by_name
+from opera.extensions.stablehlo.kind import API, FORMAT, KIND
 from opera.extensions.stablehlo.scanner import Program, TextError, programs_of
 from opera.extensions.stablehlo.statements import generic
 from opera.extensions.stablehlo.templates import graph as stablehlo_graph
@@ -35,8 +36,6 @@ from opera.extensions.stablehlo.types import Value, tensor_type
 from opera.instance import Argument, Graph, Instance, Kind, Outcome, Tensor, encode_instance
 from opera.instrumentation.stream import Stream
 from opera.instrumentation.tensors import DTYPE_BITS
-
-FORMAT = "mlir.stablehlo"
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def _record_function(stream: Stream, text: str, function: Function, filters: Fil
 
 def _model(text: str, function: Function, given: Mapping[str, Array]) -> Instance:
     """The instance of a function without checks; an input is *given* as `arg0`, `arg1` and so on, or is drawn."""
-    api, own, types = stablehlo_graph.bare(text, function)
+    own, types = stablehlo_graph.bare(text, function)
     call: list[Argument] = []
     for index, each in enumerate(types):
         name, kind = f"arg{index}", tensor_type(str(each))
@@ -140,9 +139,8 @@ def _model(text: str, function: Function, given: Mapping[str, Array]) -> Instanc
         if value is None:
             raise stablehlo_graph.NotRecordable("dtype")
         call.append(Argument(name, value))
-    return Instance(
-        "stablehlo", api, Kind.GRAPH, call=tuple(call), context=(("graph", Graph(FORMAT, own.encode())),), outcome=Outcome.UNKNOWN
-    )
+    graph = Graph(FORMAT, own.encode())
+    return Instance("stablehlo", API, Kind(KIND), call=tuple(call), context=(("graph", graph),), outcome=Outcome.UNKNOWN)
 
 
 def _instance(graph: stablehlo_graph.Graph, other: str) -> Instance:
