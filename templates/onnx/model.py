@@ -42,7 +42,7 @@ class OnnxTemplate:
 
     library = "onnx"
     forkable = True
-    revision = 8
+    revision = 9
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}

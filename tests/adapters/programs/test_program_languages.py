@@ -138,3 +138,14 @@ def test_symbolic_dimensions_have_types_in_the_language(language: str) -> None:
             module = module_of(each)
             relax.analysis.well_formed(module)
             assert 'TypeVar("n1")' in module.script()
+
+
+def test_a_size_of_zero_is_no_size_to_copy() -> None:
+    """Without `allowzero`, ONNX takes a size of 0 of Reshape for that of the argument, which here is 1."""
+    kind, wanted = TensorType((0, 1, 1), "float32"), TensorType((4, 0, 1), "float32")
+    body = Block((Binding("y", wanted, Call("reshape", ("x",), {"shape": (4, 0, 1)})),), "y", dataflow=True)
+    model = model_of(Program((Function("main", (Parameter("x", kind),), body, wanted),)))
+    strictly_inferred(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (result,) = session.run(None, {"x": np.zeros((0, 1, 1), np.float32)})
+    assert np.shape(result) == (4, 0, 1)

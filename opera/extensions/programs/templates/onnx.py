@@ -42,7 +42,6 @@ REDUCED = {
     "ReduceSumSquare", "l1": "ReduceL1", "l2": "ReduceL2", "log_sum": "ReduceLogSum", "log_sum_exp": "ReduceLogSumExp",
 }  # fmt: skip
 _LISTED: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], Any]]] = {
-    "reshape": ("Reshape", lambda k: k["shape"]),
     "broadcast_to": ("Expand", lambda k: k["shape"]),
     "tile": ("Tile", lambda k: k["repeats"]),
     "expand_dims": ("Unsqueeze", lambda k: [k["axis"]]),
@@ -200,6 +199,9 @@ class _Printer:
                 return node("Gelu", approximate="tanh")
             case "permute_dims":
                 return node("Transpose", perm=attributes["axes"])
+            case "reshape":
+                sizes = attributes["shape"]  # without `allowzero`, a size of 0 stands for that of the argument
+                return node("Reshape", given(sizes), **({} if all(sizes) else {"allowzero": 1}))
             case "astype":
                 return node("Cast", to=helper.np_dtype_to_tensor_dtype(numpy_dtype(str(attributes["dtype"]))))
             case "clip":
