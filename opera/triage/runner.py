@@ -36,6 +36,8 @@ _MOST_ATTEMPTS = 2
 """Tests of a fingerprint that are tried where one cannot be reduced."""
 _STAGE_SECONDS = 15.0
 """Deadline of each stage of a probe: a variation that takes longer says nothing, except where the failure itself is a hang."""
+_SLACK = 4
+"""A probe has this multiple of what the slowest stage of the failing test took."""
 
 _WITNESSES = 3
 """Other failing tests that are kept as witnesses of a trigger."""
@@ -160,7 +162,7 @@ class Triage:
         groups: dict[Settings, list[list[StoredResult]]] = defaultdict(list)
         campaigns = self._campaign_of()
         for tests in todo:
-            groups[_settings(tests[0], campaigns.get(tests[0].test))].append(tests)
+            groups[settings_of(tests[0], campaigns.get(tests[0].test))].append(tests)
         for settings, fingerprints in groups.items():
             self._work(settings, fingerprints)
         if self._options.arbiters:
@@ -390,11 +392,15 @@ def _close(place: Future[_Place]) -> None:
         place.result().close()
 
 
-def _settings(result: StoredResult, campaign: Campaign | None) -> Settings:
+def settings_of(result: StoredResult, campaign: Campaign | None) -> Settings:
     """The settings under which a failing test ran: one set of workers serves all tests with the same."""
     known: Any = {} if campaign is None else campaign.settings
     level, chebyshev = known.get("level"), known.get("chebyshev")
-    return Settings(result.compiler, result.frontend, result.route, level=level, chebyshev=chebyshev, timeout=_STAGE_SECONDS)
+    slowest = 0.0 if result.verdict is Verdict.HANG else max(result.seconds.values(), default=0.0)
+    timeout = _STAGE_SECONDS
+    while timeout < _SLACK * slowest:  # doubled, so that few sets of workers serve all tests
+        timeout *= 2
+    return Settings(result.compiler, result.frontend, result.route, level=level, chebyshev=chebyshev, timeout=timeout)
 
 
 def _is_same_call(one: StoredResult, other: StoredResult) -> bool:

@@ -32,7 +32,7 @@ from opera.triage.reduction.candidates import steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.properties import Property, View, canonical
 from opera.triage.reduction.trigger import ALWAYS, Trigger, covering, trigger_of
-from opera.triage.runner import Triage, TriageOptions, Untried
+from opera.triage.runner import Triage, TriageOptions, Untried, settings_of
 
 
 def pool(x: Tensor, **attributes: object) -> Instance:
@@ -449,3 +449,17 @@ def test_what_any_wrong_result_needs_in_order_to_be_seen_tells_no_causes_apart()
     assert seen.anonymous() == plain.anonymous() == "dtype(x0)=float8_e5m2"
     assert other.anonymous() == "mode=cubic"
     assert Trigger((Property("size", "x", ">", 1),), "a.Sum", ("x",)).anonymous() == ""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "seconds", "timeout"),
+    [
+        (Verdict.CRASH, {}, 15),
+        (Verdict.CRASH, {"load": 3.0, "compile": 3.7}, 15),
+        (Verdict.CRASH, {"load": 0.1, "compile": 20.0}, 120),
+        (Verdict.HANG, {"compile": 60.0}, 15),
+    ],
+)
+def test_a_probe_has_the_time_that_the_failing_test_needed(verdict: Verdict, seconds: dict[str, float], timeout: float) -> None:
+    test = replace(crash("a", pool(tensor((2,))), "boom"), verdict=verdict, seconds=seconds)
+    assert settings_of(test, None).timeout == timeout
