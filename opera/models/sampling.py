@@ -37,6 +37,8 @@ def sample(tensor: Tensor, key: str, seed: int) -> Array:
     return draw(tensor, generator)
 
 
+DOUBLE = 2.0**-48
+"""A relative change that is not larger is a rounding error of double precision."""
 _WHOLE = 12
 """The first draws move each element by the whole amount."""
 
@@ -59,10 +61,13 @@ def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mappi
     if scale == 0.0 or array.dtype.kind not in "fc":
         return array
     if draw < len(_DIRECTIONS):
-        return array * (1.0 + _DIRECTIONS[draw][place % 2] * scale)
-    random = np.random.default_rng([draw, place])
-    parts = random.integers(0, 2, array.shape) * 2 - 1 if draw < _WHOLE else random.uniform(-1, 1, array.shape)
-    return array * (1.0 + parts * scale)
+        parts: Array | float = _DIRECTIONS[draw][place % 2]
+    else:
+        random = np.random.default_rng([draw, place])
+        parts = random.integers(0, 2, array.shape) * 2 - 1 if draw < _WHOLE else random.uniform(-1, 1, array.shape)
+    with np.errstate(over="ignore"):
+        moved = array * (1.0 + parts * scale)
+    return np.where(np.isfinite(moved), moved, array)  # the largest number has no larger one beside it
 
 
 def is_inexact(dtype: str) -> bool:

@@ -33,7 +33,7 @@ def chain(operators: Sequence[str]) -> Program:
     """The program that applies operators, one after the other."""
     names = [f"v{index}" for index in range(len(operators) + 1)]
     bindings = tuple(
-        Binding(names[index + 1], F, Call(each, (names[index],) * (2 if each in ("add", "divide") else 1), {}))
+        Binding(names[index + 1], F, Call(each, (names[index],) * (2 if each in ("add", "divide", "multiply") else 1), {}))
         for index, each in enumerate(operators)
     )
     return Program((Function("main", (Parameter(names[0], F),), Block(bindings, names[-1]), F),))
@@ -176,3 +176,11 @@ def test_a_literal_is_rounded_as_an_input_is() -> None:
     program = Program((Function("main", (Parameter("x1", kind),), Block(steps, "v3"), kind),))
     assert reviewed(program, np.array([10.0], np.float32), np.array([0.0], np.float32)) == "ill-conditioned"
     assert reviewed(program, np.array([12.0], np.float32), np.array([0.0], np.float32)) is None
+
+
+def test_a_number_too_small_for_a_normal_one_may_be_zero_inside_a_program() -> None:
+    """Processors take 1e-40 for 0 in float32, and what they add up to a deviation is the square of a number."""
+    assert reason(["multiply", "sign"], [1e-20, 1.0], [0.0, 1.0]) == "ill-conditioned"
+    assert reason(["multiply", "sign"], [1e-8, 1.0], [0.0, 1.0]) is None, "1e-16 is a normal number, and so is its square"
+    assert reason(["identity", "sign"], [1e-19, 1.0], [0.0, 1.0]) == "ill-conditioned", "its square is no normal number"
+    assert reason(["identity", "sign"], [1e-18, 1.0], [0.0, 1.0]) is None

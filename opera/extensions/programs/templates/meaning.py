@@ -12,7 +12,7 @@ from opera.extensions.programs.languages import registry
 from opera.extensions.programs.operators import Operator
 from opera.extensions.programs.program import Program
 from opera.extensions.programs.values import tensors_of
-from opera.models.sampling import is_inexact, nudged
+from opera.models.sampling import DOUBLE, is_inexact, nudged
 from opera.models.template import LIBRARY_RAISED, Invalid
 
 _WIDE = {"float16": "float64", "float32": "float64"}
@@ -20,6 +20,8 @@ _SIGNED = ("int8", "int16", "int32")
 _UNSIGNED = ("uint8", "uint16", "uint32")
 _VISIBLE = 2.0**-24
 """Relative size of the smallest change that a number in less than double precision shows."""
+_FLUSHED = {7: (1.0, 1.0), 9: (4.0, 0.5)}
+"""Draws in which small numbers are 0, as processors take them, with a factor and the power of the smallest normal one that bound them."""
 _COARSE = 2.0**-11
 """The same in half precision."""
 
@@ -58,7 +60,11 @@ class Meaning:
         compilers approximate the operator. What follows a rounded number may follow another one, for example `floor` of a number that is
         nearly whole, or of `x / x`. The error of an operator whose formula cancels, such as `gelu(-9)`, is relative to its largest
         argument.
+
+        In two draws, numbers are 0 that are too small for a normal number of their dtype, or whose squares are.
         """
+        if draw in _FLUSHED and (scale >= _VISIBLE or 0 < scale <= DOUBLE):
+            return self._flushed(*_FLUSHED[draw])
         visible = scale >= _VISIBLE
         own = visible and draw % 2 == 1
         amount = 0.0 if own and draw == 1 else scale
@@ -76,6 +82,20 @@ class Meaning:
         holder = np.float16 if scale >= _COARSE else np.float32
         try:
             return self._evaluate(feeds, {} if own else _WIDE, rounded if visible and not own else None)
+        except Invalid:
+            return None
+
+    def _flushed(self, factor: float, power: float) -> list[Array] | None:
+        """The results where numbers of less than *factor* times the smallest normal one of their dtype to *power* are 0 of their sign."""
+
+        def flushed(value: Array, _operator: Operator | None = None, _largest: Array | None = None, _number: int = 0) -> Array:
+            if value.dtype not in (np.float32, np.float64):
+                return value
+            smallest = factor * float(np.finfo(value.dtype).tiny) ** power
+            return np.where(np.abs(value) < smallest, np.copysign(value.dtype.type(0), value), value)
+
+        try:
+            return self._evaluate([flushed(each) for each in self._values], {}, flushed)
         except Invalid:
             return None
 
