@@ -477,7 +477,7 @@ _KNOWN = frozenset(
         "onnx.load_model_from_string", "onnx.parser.parse_model", "numpy_helper.from_array", "helper.make_graph", "helper.make_model",
         "helper.make_node", "helper.make_opsetid", "helper.make_tensor_value_info", "np.array", "np.frombuffer", "np.full", "np.ones",
         "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ", "copy.deepcopy",
-        "torch.export.export", "torch.export.Dim.AUTO",
+        "torch.cond", "torch.export.export", "torch.export.Dim.AUTO",
     ]
 )  # fmt: skip
 """The names that the model templates themselves write, in addition to data types."""

@@ -19,7 +19,7 @@ from opera.extensions.programs.instances import instance_of
 from opera.extensions.programs.languages import Unwritable, drawn_from, operators_in, registry
 from opera.extensions.programs.operators import Operator
 from opera.extensions.programs.policy import SHIPPED, Policy
-from opera.extensions.programs.program import Binding, Block, Call, Constant, Function, Parameter, Program
+from opera.extensions.programs.program import Binding, Block, Call, Constant, Function, If, Parameter, Program
 from opera.extensions.programs.templates.torch_model import TorchProgramModel
 from opera.extensions.programs.templates.torch_source import WRITE, module_lines, python_source
 from opera.extensions.programs.types import TensorType, TupleType
@@ -51,9 +51,9 @@ def test_places_of_equal_elements_are_no_reference() -> None:
 
 def test_the_source_of_a_program_may_stand_in_a_script_and_be_exported() -> None:
     """A script names only what a list admits, and `torch.export` takes a tuple of inputs."""
-    policy = Policy(language="pytorch", operators=4, literal=0.6, function=0.3, dtypes=("float32", "int64"))
+    policy = Policy(language="pytorch", operators=4, literal=0.6, function=0.3, conditional=0.2, dtypes=("float32", "int64"))
     generator = ProgramGenerator(policy, drawn_from(policy))
-    exported = 0
+    exported = chosen = 0
     for seed in range(12):
         made = generator.generate(seed)
         named = dict(zip([each.name for each in made.program.main.parameters], map(np.asarray, made.inputs), strict=True))
@@ -63,7 +63,9 @@ def test_the_source_of_a_program_may_stand_in_a_script_and_be_exported() -> None
         exec(source.text, space)
         torch.export.export(space["model"], space["inputs"])
         exported += "self.c0" in source.text and "self.function0" in source.text
+        chosen += "torch.cond" in source.text
     assert exported > 0
+    assert chosen > 0
 
 
 @pytest.mark.parametrize("number", SAMPLES)
@@ -85,7 +87,7 @@ def test_pytorch_has_nearly_all_operators() -> None:
 
 
 def drawn(seed: int) -> Generated:
-    policy = replace(SHIPPED["general"], language="pytorch", function=0.2, tuples=0.2, operators=6)
+    policy = replace(SHIPPED["general"], language="pytorch", function=0.2, tuples=0.2, conditional=0.2, operators=6)
     return ProgramGenerator(policy, drawn_from(policy)).generate(seed)
 
 
@@ -99,6 +101,25 @@ def test_the_script_of_a_program_computes_what_the_worker_does(seed: int) -> Non
     found = torch.utils._pytree.tree_leaves(space["model"](*space["inputs"]))
     for one, right in zip(found, space["expected"], strict=True):
         np.testing.assert_array_equal(one.detach().numpy(), np.asarray(right))
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_a_block_that_is_chosen_sees_what_is_around_it_and_copies_what_it_gives(chosen: bool) -> None:
+    """PyTorch refuses a branch that gives one of its arguments, or a constant."""
+    kind = TensorType((2,), "float32")
+    then = Block((Binding("t", kind, Call("add", ("x", "c"), {})),), "t", dataflow=False)
+    inner = If("p", Block((), "c", dataflow=False), Block((), "y", dataflow=False))
+    otherwise = Block((Binding("i", kind, inner),), "i", dataflow=False)
+    bindings = (
+        Binding("c", kind, Constant(to_tensor(np.array([10, 20], "float32")))),
+        Binding("y", kind, Call("negative", ("x",), {})),
+        Binding("v", kind, If("p", then, otherwise)),
+    )
+    parameters = (Parameter("x", kind), Parameter("p", TensorType((), "bool")))
+    program = Program((Function("main", parameters, Block(bindings, "v", dataflow=False), kind),))
+    inputs = (np.array([1, 2], "float32"), np.array(chosen))
+    model = PyTorchTemplate().build(instance_of(Generated(program, inputs), "pytorch"), "key", 0)
+    assert model.reference().outputs[0].tolist() == ([11, 22] if chosen else [-1, -2])
 
 
 def test_a_program_in_double_precision_says_what_is_exact() -> None:

@@ -7,7 +7,19 @@ from typing import Any, cast
 
 from opera.arrays import Array, Outputs
 from opera.extensions.programs.languages import Unwritable
-from opera.extensions.programs.program import Binding, Call, Constant, Invoke, Program, Projection, Tuple
+from opera.extensions.programs.program import (
+    Binding,
+    Block,
+    Call,
+    Constant,
+    If,
+    Invoke,
+    Program,
+    Projection,
+    Tuple,
+    bindings,
+    read_by,
+)
 from opera.extensions.programs.types import TensorType, Type, tensor
 from opera.extensions.programs.values import to_array
 from opera.instance.values import DTYPE_BITS
@@ -166,11 +178,12 @@ def module_lines(program: Program) -> list[str]:
     """The class `Model`, whose constructor takes the constants in order.
 
     Raises:
-        Unwritable: the program chooses one of two blocks, or has an operator that PyTorch lacks.
+        Unwritable: the program has an operator that PyTorch lacks.
     """
     constants = list(_constants(program))
     functions = {each.name: f"function{index}" for index, each in enumerate(program.functions)}
     names = {id(each): f"self.c{index}" for index, each in enumerate(constants)}
+    writer = _Writer(names, functions)
     lines = ["class Model(torch.nn.Module):"]
     if constants:
         lines += ["    def __init__(self, constants):", "        super().__init__()"]
@@ -179,11 +192,52 @@ def module_lines(program: Program) -> list[str]:
         types = {each.name: each.type for each in function.parameters}
         name = "forward" if function is program.main else functions[function.name]
         lines.append(f"    def {name}({', '.join(('self', *types))}):")
-        for each in function.body.bindings:
-            lines.append(f"        {each.name} = {_value(each, types, names, functions)}")
-            types[each.name] = each.type
+        lines += [f"        {each}" for each in writer.block(function.body, types)]
         lines += [f"        return {function.body.result}", ""]
     return lines[:-1]
+
+
+class _Writer:
+    """Writes blocks; the names of constants and functions are those of the class."""
+
+    def __init__(self, constants: Mapping[int, str], functions: Mapping[str, str]) -> None:
+        self._constants = constants
+        self._functions = functions
+
+    def block(self, block: Block, types: dict[str, Type]) -> Iterator[str]:
+        """The statements of *block*; *types* has those of what it sees, and gets those of its variables."""
+        for each in block.bindings:
+            if isinstance(each.value, If):
+                yield from self._chosen(each.name, each.value, types)
+            else:
+                yield f"{each.name} = {_value(each, types, self._constants, self._functions)}"
+            types[each.name] = each.type
+
+    def _chosen(self, name: str, value: If, types: Mapping[str, Type]) -> Iterator[str]:
+        """`torch.cond`, whose branches get what they read as arguments. None of these and no result may share memory: all are copies."""
+        branches = {f"{name}_then": value.then, f"{name}_else": value.otherwise}
+        given = [each for each in types if any(each in _seen(block) for block in branches.values())]
+        for branch, block in branches.items():
+            inner = dict(types)
+            yield f"def {branch}({', '.join(given)}):"
+            yield from (f"    {each}" for each in self.block(block, inner))
+            yield f"    return {_copied(block.result, inner[block.result])}"
+        copies = "".join(f"{_copied(each, types[each])}, " for each in given)
+        yield f"{name} = torch.cond({value.condition}, {', '.join(branches)}, ({copies}))"
+
+
+def _seen(block: Block) -> set[str]:
+    """The variables that *block*, or a block within it, reads."""
+    inner = [one for each in block.bindings if isinstance(each.value, If) for one in (each.value.then, each.value.otherwise)]
+    return read_by(block).union(*map(_seen, inner))
+
+
+def _copied(name: str, kind: Type) -> str:
+    """A new tensor, or tensors, of the value called *name*."""
+    if isinstance(kind, TensorType):
+        return f"torch.clone({name})"
+    parts = [_copied(f"{name}[{index}]", each) for index, each in enumerate(kind.fields)]
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
 def constants_of(program: Program) -> list[Array]:
@@ -210,10 +264,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _constants(program: Program) -> Iterator[Constant]:
-    for function in program.functions:
-        for each in function.body.bindings:
-            if isinstance(each.value, Constant):
-                yield each.value
+    yield from (each.value for each in bindings(program) if isinstance(each.value, Constant))
 
 
 def _value(binding: Binding, types: Mapping[str, Type], constants: Mapping[int, str], functions: Mapping[str, str]) -> str:
@@ -233,5 +284,5 @@ def _value(binding: Binding, types: Mapping[str, Type], constants: Mapping[int, 
             return f"{source}[{index}]"
         case Invoke(function, arguments):
             return f"self.{functions[function]}({', '.join(arguments)})"
-        case _:
-            raise Unwritable("plain calls have no conditional blocks")
+        case If():
+            raise AssertionError("an `if` is no expression of Python")
