@@ -232,8 +232,6 @@ def triage(workspace: Path, compiler: str, options: argparse.Namespace, *more: s
         str(options.jobs),
         "--budget",
         options.reduction,
-        "--seed",
-        str(options.seed),
         *more,
         expected=(0, 4),
     )
