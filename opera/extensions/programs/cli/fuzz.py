@@ -19,9 +19,8 @@ from opera.errors import Exit, NothingSelected, UserError
 from opera.extensions.programs.batch import BatchCounts, OtherPrograms, generate_file
 from opera.extensions.programs.cli.fuzz_assess import command as assess_command
 from opera.extensions.programs.cli.fuzz_run import command as run_command
-from opera.extensions.programs.cli.policies import LANGUAGE, ONNX, policy_named, programs_in, recorded
+from opera.extensions.programs.cli.policies import LANGUAGE, ONNX, coverage_of, policy_named, programs_in, recorded
 from opera.extensions.programs.cli.readers import INSTANCES, READERS, ReadModel, models_in, read_by
-from opera.extensions.programs.cover import CoveringGenerator
 from opera.extensions.programs.document import decode, encode
 from opera.extensions.programs.generate import INSERTED, ProgramGenerator
 from opera.extensions.programs.inserted import InsertedBlock, beyond_solvers
@@ -94,8 +93,7 @@ def generate(
         )
         say(f"{found}, {calls / counts.programs:.1f} calls a program")
         if chosen.cover:
-            choices = CoveringGenerator(chosen, drawn_from(chosen)).choices
-            say(f"{counts.covered:,} have the operators that were chosen for them; there are {choices:,} choices")
+            say(coverage_of(chosen, counts))
         inserted = counts.asked[INSERTED] - counts.retried[INSERTED]
         if inserted:
             say(f"{inserted:,} values come from inserted programs, {inserted / counts.programs:.1f} a program")

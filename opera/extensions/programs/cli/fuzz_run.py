@@ -19,7 +19,7 @@ from opera.console import doing, echo, one_line, option, plural, print_json, say
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 from opera.extensions.programs.batch import OtherPrograms, generate_file
-from opera.extensions.programs.cli.policies import LANGUAGE, policy_named, recorded
+from opera.extensions.programs.cli.policies import LANGUAGE, coverage_of, policy_named, recorded
 from opera.extensions.programs.instances import ILL_TYPED
 from opera.extensions.programs.known_calls import known_calls
 from opera.extensions.programs.policy import Policy
@@ -129,12 +129,14 @@ def command(
     say(f"{plural(count, 'program')} of the policy {name}, {until}, on {', '.join(each.name for each in routes)}")
     file = workspace / _FILE.format(name=name, seed=seed)
     try:
-        generate_file(chosen, seed, count, file, jobs, lambda done: doing(f"{done:,} of {count:,} programs"))
+        counts = generate_file(chosen, seed, count, file, jobs, lambda done: doing(f"{done:,} of {count:,} programs"))
     except OtherPrograms as error:
         raise UserError(f"{one_line(str(error), 300)}; remove it, or choose another --seed") from error
     except OSError as error:
         raise UserError(f"{one_line(str(file))} cannot be written: {error.strerror or error}") from error
     say(f"{plural(count, 'program')}, {recorded(file, chosen.language, workspace):,} of them new in the workspace")
+    if chosen.cover and counts.programs:
+        say(coverage_of(chosen, counts))
     runs: dict[str, Summary] = {}
     left_out: dict[str, str] = {}
     for index, each in enumerate(routes):

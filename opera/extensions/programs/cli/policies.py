@@ -14,8 +14,10 @@ import numpy as np
 from opera.console import one_line
 from opera.corpus.files import Entry, Problem
 from opera.errors import UserError
+from opera.extensions.programs.batch import BatchCounts
 from opera.extensions.programs.check import NotDefined, check, evaluate
 from opera.extensions.programs.cli.readers import documents_in
+from opera.extensions.programs.cover import CoveringGenerator
 from opera.extensions.programs.document import BadProgram, decode
 from opera.extensions.programs.generate import Generated
 from opera.extensions.programs.inserted import InsertedBlock
@@ -50,6 +52,12 @@ def recorded(file: Path, language: str, workspace: Path) -> int:
                 raise UserError(one_line(problem.text, 400))
             new += corpus.add((each.instance, each.provenance[0]) for each in batch if isinstance(each, Entry))
     return new
+
+
+def coverage_of(policy: Policy, counts: BatchCounts) -> str:
+    """How many of the choices of operators that *policy* covers have a program now."""
+    choices = CoveringGenerator(policy, drawn_from(policy)).choices
+    return f"{counts.covered:,} of {choices:,} choices of operators have a program now ({counts.covered / choices:.1%})"
 
 
 LANGUAGE = click.option(
