@@ -50,7 +50,7 @@ class PyTorchTemplate:
     """Wraps a recorded call into a module; every tensor among its arguments becomes an input."""
 
     library = "pytorch"
-    revision = 7
+    revision = 8
     forkable = True
 
     def versions(self) -> Mapping[str, str]:

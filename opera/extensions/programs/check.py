@@ -26,6 +26,10 @@ Rounding = Callable[[Array, Operator | None, Array, int], Array]
 number of the expression. An operator that works element by element has a magnitude for each element."""
 
 
+Observe = Callable[[Operator, Sequence[Array]], None]
+"""Is told of each call: its operator and its arguments."""
+
+
 def check(program: Program, registry: Registry) -> None:
     """Checks that every binding has the type that it declares, and every variable is bound before it is used, once.
 
@@ -148,6 +152,7 @@ def evaluate(
     rounding: Rounding | None = None,
     *,
     needs: bool = True,
+    observe: Observe | None = None,
 ) -> ProgramValue:
     """The result of `main`, computed operator by operator.
 
@@ -158,6 +163,7 @@ def evaluate(
         dtypes: The dtype to compute in, by that of the program, for those to change: float32 to float64, for example.
         rounding: Gives another value in place of each tensor that an operator gives.
         needs: Whether arguments have to be what an operator needs; without, only what numpy raises is undefined.
+        observe: Is told of each call before it is computed.
 
     Raises:
         NotDefined: an operator is not defined on its arguments: an index or a divisor is not what it needs to be.
@@ -169,7 +175,7 @@ def evaluate(
         given = [_converted(each, dtypes) for each in inputs]
         if [type_of(each) for each in given] != [_type_in(each, dtypes) for each in wanted]:
             raise ValueError(f"the inputs are ({', '.join(str(type_of(each)) for each in inputs)}), not ({', '.join(map(str, wanted))})")
-        return Evaluation(program, registry, dtypes, rounding, needs=needs).applied(program.main, given)
+        return Evaluation(program, registry, dtypes, rounding, needs=needs, observe=observe).applied(program.main, given)
 
 
 def _type_in(kind: Type, dtypes: Mapping[str, str]) -> Type:
@@ -197,7 +203,9 @@ class Evaluation:
         rounding: Rounding | None = None,
         *,
         needs: bool = True,
+        observe: Observe | None = None,
     ) -> None:
+        self._observe = observe
         self._functions = {each.name: each for each in program.functions}
         self._registry = registry
         self._dtypes = dtypes
@@ -280,6 +288,8 @@ class Evaluation:
             need = operator.need(index, kinds, attributes, finite=False)
             if self._needs and need is not ANY and not within(array, need):
                 raise NotDefined(f"operator {operator.name!r} is not defined here: argument {index} is not {need}")
+        if self._observe is not None:
+            self._observe(operator, arrays)
         if self._waiting:
             self.work.spend(operator.cost(kinds, self._declared, attributes), operator.name, self._waiting[-1])
         target = attributes.get("dtype")

@@ -95,6 +95,11 @@ def drawn_from(policy: Policy) -> list[Operator]:
     return [each for each in there if not policy.only or each.name in policy.only]
 
 
+def nan_unspecified(language: str) -> frozenset[str]:
+    """The operators of which *language* does not say what they make of a NaN."""
+    return frozenset(_tables()[language]["nan_unspecified"])
+
+
 def declined(language: str) -> dict[str, str]:
     """The operators of *language* that are not generated, each with the reason."""
     return {name: row["reason"] for row in _tables()[language]["declined"] for name in row["names"]}

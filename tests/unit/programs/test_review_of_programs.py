@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from opera.arrays import Array
 from opera.extensions.programs.generate import Generated
@@ -184,3 +185,11 @@ def test_a_number_too_small_for_a_normal_one_may_be_zero_inside_a_program() -> N
     assert reason(["multiply", "sign"], [1e-8, 1.0], [0.0, 1.0]) is None, "1e-16 is a normal number, and so is its square"
     assert reason(["identity", "sign"], [1e-19, 1.0], [0.0, 1.0]) == "ill-conditioned", "its square is no normal number"
     assert reason(["identity", "sign"], [1e-18, 1.0], [0.0, 1.0]) is None
+
+
+@pytest.mark.parametrize(("language", "undefined"), [("onnx", "order-of-nan"), ("pytorch", "order-of-nan"), ("stablehlo", None)])
+def test_what_a_language_does_not_say_of_a_nan_is_no_reference(language: str, undefined: str | None) -> None:
+    """The sign of NaN is specified by StableHLO only; an operator that gets no NaN is as any other."""
+    for value, reason in ((-1.0, undefined), (1.0, None)):
+        instance = instance_of(Generated(chain(["sqrt", "sign"]), (np.array([value, 2], np.float32),)), language)
+        assert Evaluated(instance, "key", 0).reference().undefined == reason

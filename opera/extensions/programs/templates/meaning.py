@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from opera.arrays import Array, dtype_name
-from opera.extensions.programs.check import Rounding, evaluate
-from opera.extensions.programs.languages import registry
+from opera.extensions.programs.check import Observe, Rounding, evaluate
+from opera.extensions.programs.languages import nan_unspecified, registry
 from opera.extensions.programs.operators import Operator
 from opera.extensions.programs.program import Program
 from opera.extensions.programs.values import tensors_of
@@ -18,6 +18,8 @@ from opera.models.template import LIBRARY_RAISED, Invalid
 _WIDE = {"float16": "float64", "float32": "float64"}
 _SIGNED = ("int8", "int16", "int32")
 _UNSIGNED = ("uint8", "uint16", "uint32")
+ORDER_OF_NAN = "order-of-nan"
+"""Why a program has no reference in which an operator gets a NaN of which its language does not say what becomes."""
 _VISIBLE = 2.0**-24
 """Relative size of the smallest change that a number in less than double precision shows."""
 _FLUSHED = {7: (1.0, 1.0), 9: (4.0, 0.5)}
@@ -32,11 +34,21 @@ class Meaning:
     Args:
         program: A program that is well-typed.
         values: A value for each parameter of `main`.
+        language: Its language, which may not say what an operator makes of a NaN.
+
+    Attributes:
+        compares_nan: Whether such an operator got a NaN when `results` was computed.
     """
 
-    def __init__(self, program: Program, values: Sequence[Array]) -> None:
+    def __init__(self, program: Program, values: Sequence[Array], language: str) -> None:
         self._program = program
         self._values = values
+        self._unspecified = nan_unspecified(language)
+        self.compares_nan = False
+
+    def _observe(self, operator: Operator, arguments: Sequence[Array]) -> None:
+        if operator.name in self._unspecified:
+            self.compares_nan |= any(each.dtype.kind == "f" and bool(np.isnan(each).any()) for each in arguments)
 
     def results(self) -> list[Array]:
         """The results, each operator rounded to its dtype.
@@ -44,7 +56,7 @@ class Meaning:
         Raises:
             Invalid: an operator is not defined on its arguments.
         """
-        return self._evaluate(self._values)
+        return self._evaluate(self._values, observe=self._observe)
 
     def precise(self) -> list[Array] | None:
         """The results in double precision along the whole program; None where an operator is not defined on its arguments."""
@@ -117,9 +129,15 @@ class Meaning:
             return moved if name in _WIDE and not own else moved.astype(value.dtype)
 
     def _evaluate(
-        self, values: Sequence[Array], dtypes: Mapping[str, str] | None = None, rounding: Rounding | None = None, *, needs: bool = True
+        self,
+        values: Sequence[Array],
+        dtypes: Mapping[str, str] | None = None,
+        rounding: Rounding | None = None,
+        *,
+        needs: bool = True,
+        observe: Observe | None = None,
     ) -> list[Array]:
         try:
-            return list(tensors_of(evaluate(self._program, values, registry(), dtypes or {}, rounding, needs=needs)))
+            return list(tensors_of(evaluate(self._program, values, registry(), dtypes or {}, rounding, needs=needs, observe=observe)))
         except ValueError as error:
             raise Invalid(LIBRARY_RAISED) from error

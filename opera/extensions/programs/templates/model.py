@@ -13,7 +13,7 @@ from opera.extensions.programs.instances import ILL_TYPED as ILL_TYPED_API
 from opera.extensions.programs.instances import program_of
 from opera.extensions.programs.languages import registry
 from opera.extensions.programs.program import Program, bindings, canonical
-from opera.extensions.programs.templates.meaning import Meaning
+from opera.extensions.programs.templates.meaning import ORDER_OF_NAN, Meaning
 from opera.extensions.programs.types import IllTyped, tensors_in
 from opera.extensions.programs.values import type_of
 from opera.instance import Instance, Tensor
@@ -43,7 +43,7 @@ class ProgramModel(ABC):
         self._values = [_value(each.value, f"{key}:{index}", seed) for index, each in enumerate(instance.call)]
         if [type_of(each) for each in self._values] != [each.type for each in self.program.main.parameters]:
             raise Invalid("inputs-do-not-fit")
-        self._meaning = Meaning(self.program, self._values)
+        self._meaning = Meaning(self.program, self._values, instance.library)
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
@@ -62,7 +62,8 @@ class ProgramModel(ABC):
         """The results by numpy, and the same in double precision along the whole program; an ill-typed program has none."""
         if self.ill_typed:
             return Reference([], None)
-        return Reference(self._meaning.results(), self._meaning.precise())
+        results = self._meaning.results()
+        return Reference(results, self._meaning.precise(), undefined=ORDER_OF_NAN if self._meaning.compares_nan else None)
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         return self._meaning.nearby(scale, draw, computes_as)

@@ -25,7 +25,7 @@ class RelaxTemplate:
 
     library = LANGUAGE
     forkable = True
-    revision = 3
+    revision = 4
 
     def versions(self) -> Mapping[str, str]:
         return {"numpy": str(np.__version__)}

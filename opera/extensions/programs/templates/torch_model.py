@@ -15,7 +15,7 @@ from opera.extensions.programs.document import BadProgram
 from opera.extensions.programs.instances import program_of
 from opera.extensions.programs.languages import Unwritable, registry
 from opera.extensions.programs.program import Program, canonical
-from opera.extensions.programs.templates.meaning import Meaning
+from opera.extensions.programs.templates.meaning import ORDER_OF_NAN, Meaning
 from opera.extensions.programs.templates.model import ILL_TYPED
 from opera.extensions.programs.templates.torch_source import constants_of, module_lines, python_source
 from opera.extensions.programs.types import IllTyped
@@ -44,7 +44,7 @@ class TorchProgramModel(PyTorchModel):
         except Unwritable as error:
             raise Invalid("not-in-the-language") from error
         values = [sample(each.value, f"{key}:{index}", seed) for index, each in enumerate(instance.call) if isinstance(each.value, Tensor)]
-        self._meaning = Meaning(self._program, [as_array(each) for each in values])
+        self._meaning = Meaning(self._program, [as_array(each) for each in values], instance.library)
         self._tensors = [from_numpy(value, dtype_name(as_array(value).dtype)) for value in values]
         space: dict[str, Any] = {"torch": torch}
         exec("\n".join(lines), space)  # names by place, numbers, and operators of the registry
@@ -61,7 +61,7 @@ class TorchProgramModel(PyTorchModel):
             return found
         pairs = zip(meant, map(as_array, found.outputs), strict=True)
         other = any(one.dtype.kind in "iub" and not np.array_equal(one, torchs) for one, torchs in pairs)
-        undefined = found.undefined or (OTHER_INTEGERS if other else None)
+        undefined = found.undefined or (ORDER_OF_NAN if self._meaning.compares_nan else OTHER_INTEGERS if other else None)
         return replace(found, precise=self._meaning.precise(), undefined=undefined)
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
