@@ -18,6 +18,8 @@ from opera.extensions.stablehlo.types import Value
 MAIN = "main"
 _RETURN = "func.return"
 _ENDINGS = (_RETURN, "stablehlo.return")
+_DIGITS = 4
+"""Digits of the number of results that an operation may have."""
 _T = TypeVar("_T")
 
 
@@ -116,9 +118,12 @@ def read_module(text: str) -> ModuleText:
     """The module that *text* is in generic form.
 
     Raises:
-        TextError: it is in another form, has no `main`, or other things than functions of one block.
+        TextError: it is in another form, nests too deep, has no `main`, or other things than functions of one block.
     """
-    module = _read(Cursor(text, 0))
+    try:
+        module = _read(Cursor(text, 0))
+    except RecursionError:
+        raise TextError("the module nests too deep", 1) from None
     if module.name != "builtin.module" or len(module.regions) != 1:
         raise TextError("this is no module", 1)
     found = {each.name: each for each in map(_function, module.regions[0][1])}
@@ -157,7 +162,7 @@ def _read(cursor: Cursor) -> Statement:
     if cursor.peek().startswith("%"):
         name, count = cursor.take(), 1
         if cursor.accept(":"):
-            count = int(cursor.take())
+            count = _count(cursor.take(), cursor)
         results = (name,) if count == 1 else tuple(f"{name}#{index}" for index in range(count))
         cursor.expect("=")
     if cursor.kind() != "string":
@@ -179,6 +184,13 @@ def _read(cursor: Cursor) -> Statement:
         raise cursor.error(f"{operation} has another number of types than of values")
     text = cursor.text[start : cursor.end]
     return Statement(text, operation, results, types, tuple(operands), inputs, attributes, tuple(regions))
+
+
+def _count(text: str, cursor: Cursor) -> int:
+    """A number of results; MLIR writes none for one."""
+    if not text.isdecimal() or len(text) > _DIGITS:
+        raise cursor.error(f"expected a number of results, found {text[:40]!r}")
+    return int(text)
 
 
 def _region(cursor: Cursor) -> tuple[tuple[str, ...], tuple[Statement, ...]]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import commands
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from opera.extensions.stablehlo.kind import text_of
+from opera.extensions.stablehlo.reduction import STEPS
+from opera.extensions.stablehlo.templates.model import StableHloModel, StableHloTemplate
 from opera.instance import Instance, Tensor
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -96,3 +101,27 @@ def test_a_program_is_reduced_to_the_operation_that_fails(tmp_path: Path) -> Non
         "%2 = stablehlo.add(%arg0, %arg1) : tensor<4xi1>",
         "return %2",
     ]
+
+
+def test_every_step_from_what_jax_lowers_is_a_module_that_mlir_verifies(tmp_path: Path) -> None:
+    """Loops, branches, sorts, gathers and functions that are called, each with regions or several results."""
+    functions = (
+        lambda x: jax.lax.scan(lambda carry, each: (carry + each, carry * each), jnp.zeros(3), x),
+        lambda x: jax.lax.cond(x.sum() > 0, lambda y: y * 2, lambda y: y - 1, jnp.sort(x, axis=0)[::-1]),
+        lambda x: jax.nn.softmax(jnp.tanh(x @ x.T)) + jnp.take(x, jnp.array([0, 1]), axis=1).sum(),
+        lambda x: jax.random.uniform(jax.random.key(0), (4, 3)) * jnp.argmax(x),
+    )
+    for index, each in enumerate(functions):
+        text = jax.jit(each).lower(jax.ShapeDtypeStruct((4, 3), jnp.float32)).as_text()
+        (tmp_path / f"program{index}.mlir").write_text(text)
+    np.savez(tmp_path / "x.npz", arg0=np.linspace(-1, 2, 12, dtype=np.float32).reshape(4, 3))
+    commands.run("extract", "--lib", "stablehlo", "--programs", ".", "--option", "inputs=x.npz", folder=tmp_path)
+    with open_workspace(tmp_path / ".opera", write=False) as space:
+        instances = [each for _, each in Corpus(space).instances("stablehlo")]
+    assert len(instances) == len(functions)
+    StableHloTemplate()
+    for instance in instances:
+        smaller = [each for step in STEPS[:-1] for each in step(instance)]
+        assert len(smaller) > 10
+        for each in smaller:
+            StableHloModel(each, text_of(each).encode(), "key", 0)
