@@ -67,7 +67,7 @@ def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mappi
         parts = random.integers(0, 2, array.shape) * 2 - 1 if draw < _WHOLE else random.uniform(-1, 1, array.shape)
     with np.errstate(over="ignore"):
         moved = array * (1.0 + parts * scale)
-    return np.where(np.isfinite(moved), moved, array)  # the largest number has no larger one beside it
+    return np.where(np.isfinite(moved), moved, array)  # a rounding error makes no number infinite
 
 
 def is_inexact(dtype: str) -> bool:

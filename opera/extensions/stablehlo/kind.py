@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ _SHOWN_LINES = 60
 
 
 def text_of(instance: Instance) -> str:
-    """The text of the module; raises TextError if there is none."""
+    """The text of the module; raises TextError if the instance holds none."""
     graph = instance.context_value("graph")
     if not isinstance(graph, Graph) or graph.format != FORMAT:
         raise TextError("the instance holds no module of StableHLO", 1)
@@ -55,9 +55,6 @@ class ModuleKind(InstanceKind):
     def steps(self, instance: Instance) -> Steps:
         steps: Steps = _reduction().STEPS
         return steps
-
-    def with_other_operators(self, instance: Instance) -> Iterator[tuple[str, Instance]]:
-        yield from ()
 
 
 def _reduction() -> Any:

@@ -8,16 +8,18 @@ from functools import cached_property
 from typing import TypeVar
 
 from opera.extensions.stablehlo.interpreter.element import NotDefined
-from opera.extensions.stablehlo.interpreter.machine import RULES, Machine, Scope, Stopped, Unsupported
+from opera.extensions.stablehlo.interpreter.machine import ELEMENTS, RULES, Machine, Scope, Stopped, Unsupported
 from opera.extensions.stablehlo.interpreter.tensor import Tensor
 from opera.extensions.stablehlo.program import Attribute, Block, Function, Operation, Program, read_attribute
 from opera.extensions.stablehlo.scanner import Cursor, TextError, tokens
 from opera.extensions.stablehlo.statements import attributes_in
-from opera.extensions.stablehlo.types import Value
+from opera.extensions.stablehlo.types import Value, tensor_type
 
 MAIN = "main"
 _RETURN = "func.return"
 _ENDINGS = (_RETURN, "stablehlo.return")
+_UNKNOWN = (RecursionError, ValueError, LookupError, TypeError, AttributeError)
+"""What a rule raises where a foreign text gives an operation other operands or parameters than it takes."""
 _DIGITS = 4
 """Digits of the number of results that an operation may have."""
 _T = TypeVar("_T")
@@ -235,9 +237,16 @@ def _listed(cursor: Cursor, item: Callable[[], _T]) -> list[_T]:
 
 
 def values_of(module: ModuleText, inputs: Sequence[Value]) -> dict[str, Value]:
-    """The values of `main` by name, as far as the readable interpreter knows them; *inputs* are those of its arguments."""
+    """The values of `main` by name, as far as the readable interpreter knows them; *inputs* are those of its arguments.
+
+    Raises:
+        TextError: a value is used that nothing defines.
+    """
     numbers = {name: number for number, name in enumerate(_names(module))}
-    program = Program({each.name: _plain_function(each, numbers) for each in module.functions.values()})
+    try:
+        program = Program({each.name: _plain_function(each, numbers) for each in module.functions.values()})
+    except KeyError as error:
+        raise TextError(f"nothing defines the value {str(error)[:40]}", 1) from None
     machine = Machine(program, lambda _operation, _values: None)
     given = [Tensor(each) for each in inputs]
     scope = Scope(None, {numbers[name]: value for (name, _), value in zip(module.main.arguments, given, strict=True)})
@@ -246,7 +255,7 @@ def values_of(module: ModuleText, inputs: Sequence[Value]) -> dict[str, Value]:
             continue
         try:
             results = machine.block(Block((), (each, Operation(_RETURN, each.results))), (), scope)
-        except (NotDefined, Stopped, Unsupported, RecursionError):
+        except (*_UNKNOWN, NotDefined, Stopped, Unsupported):
             continue
         scope.values.update(zip(each.results, results, strict=True))
     return {name: value.value for name, number in numbers.items() if isinstance(value := scope.values.get(number), Tensor)}
@@ -276,7 +285,8 @@ def _plain_function(function: FunctionText, numbers: Mapping[str, int]) -> Funct
 
 
 def _plain(statement: Statement, numbers: Mapping[str, int]) -> Operation:
-    attributes = {name: _attribute(text) for name, text in statement.attributes.items()}
+    small = all(_elements(each) <= ELEMENTS for each in statement.types)
+    attributes = {name: _attribute(text) if small else text for name, text in statement.attributes.items()}
     regions = tuple(
         Block(tuple(numbers[name] for name in names), tuple(_plain(each, numbers) for each in inner)) for names, inner in statement.regions
     )
@@ -284,8 +294,16 @@ def _plain(statement: Statement, numbers: Mapping[str, int]) -> Operation:
     return Operation(statement.name, operands, results, statement.types, attributes, regions)
 
 
+def _elements(type: str) -> int:
+    """The elements of a tensor; a constant of too many is not read."""
+    try:
+        return tensor_type(type).size
+    except (TextError, ValueError):
+        return 0
+
+
 def _attribute(text: str) -> Attribute:
     try:
         return read_attribute(text)
-    except TextError:
+    except (TextError, ValueError):
         return text

@@ -72,12 +72,12 @@ def _typed(statement: Statement) -> Iterator[tuple[str, str]]:
 
 
 def _opened(instance: Instance) -> _Opened | None:
-    """The module of *instance*; None where it is none, or its inputs are not known yet."""
+    """The module of *instance*; None if it cannot be read, or an input has no values."""
     try:
         module, values = _read(text_of(instance)), [_value(each.value, type) for each, (_, type) in _inputs(instance)]
+        return _Opened(instance, module, values_of(module, values))
     except (TextError, ValueError):
         return None
-    return _Opened(instance, module, values_of(module, values))
 
 
 def _inputs(instance: Instance) -> Iterator[tuple[Argument, tuple[str, str]]]:
@@ -197,7 +197,7 @@ def inlined(instance: Instance) -> Iterator[Instance]:
     main = opened.module.main
     for index, call in enumerate(main.statements):
         callee = opened.module.functions.get(call.attributes.get("callee", "").removeprefix("@").strip('"'))
-        if callee is None or call.name != "func.call":
+        if callee is None or call.name != "func.call" or _signature(callee) != (call.operand_types, call.types):
             continue
         own = {name: f"%c{index}_{name[1:]}" for name in _defined(callee)}
         own |= {name: given for (name, _), given in zip(callee.arguments, call.operands, strict=True)}
@@ -208,6 +208,12 @@ def inlined(instance: Instance) -> Iterator[Instance]:
         results = tuple((outer.get(name, name), type) for name, type in main.results)
         changed = FunctionText(main.name, main.arguments, (*main.statements[:index], *body, *after), results)
         yield from _Opened(instance, opened.module.with_main(changed), opened.values).closed(changed.statements, results)
+
+
+def _signature(function: FunctionText) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The types of its arguments and results."""
+    arguments, results = (tuple(type for _, type in each) for each in (function.arguments, function.results))
+    return arguments, results
 
 
 def _defined(function: FunctionText) -> Iterator[str]:

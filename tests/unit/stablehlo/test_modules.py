@@ -120,3 +120,22 @@ def test_an_operation_without_a_known_value_stays() -> None:
 def test_drawn_inputs_are_no_values() -> None:
     drawn = replace(instance_of(MODULE), call=tuple(Argument(f"arg{index}", Tensor((3,), "int32")) for index in range(2)))
     assert list(fewer_operations(drawn)) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("(%2#0, %3) : (tensor<3xi32>", "(%none, %3) : (tensor<3xi32>"),
+        ("(%1, %arg1) <{", "(%none, %arg1) <{"),
+        ("dense<0> : tensor<i32>}> : () -> tensor<i32>", "dense<0> : tensor<2000000x1000000xi32>}> : () -> tensor<2000000x1000000xi32>"),
+        ("callee = @twice", "callee = @main"),
+        ("dimensions = array<i64: 0>", "dimensions = array<i64: 7>"),
+        ("dimension = 0 : i64", "dimension = unit"),
+    ],
+)
+def test_a_hostile_module_ends_no_reduction(written: str, instead: str) -> None:
+    """A value that nothing defines, a constant of eight terabytes, a function that calls itself, parameters that fit nothing."""
+    text = MODULE.replace(written, instead)
+    assert text != MODULE
+    for step in STEPS[:-1]:
+        assert all(isinstance(each, Instance) for each in step(instance_of(text)))
