@@ -36,6 +36,10 @@ class DocumentedNode:
         value = {**self.inputs, **self.defaults, **self.given}.get(name)
         return () if value is None else [int(each) for each in as_array(value).reshape(-1)]
 
+    def word(self, name: str) -> str:
+        """The first four letters of an attribute that is a word: SAME_UPPER and SAME_LOWER are alike here."""
+        return {**self.defaults, **self.given}.get(name, b"")[:4].decode()
+
 
 def _outside_the_rank(node: DocumentedNode, name: str, source: str) -> bool:
     if source not in node.inputs:
@@ -63,12 +67,72 @@ def _no_scalar(node: DocumentedNode, name: str, _: str) -> bool:
     return name in node.inputs and node.inputs[name].ndim > 0
 
 
+def _without_a_window(node: DocumentedNode, *_: str) -> bool:
+    """Whether no window of a pooling or convolution fits into its padded input."""
+    return _spatial(node) and node.word("auto_pad") != "SAME" and any(each <= 0 for each in _room(node, 1))
+
+
+def _without_a_result(node: DocumentedNode, *_: str) -> bool:
+    """Whether a transposed convolution takes away more than there is."""
+    if not _spatial(node) or node.axes("output_shape") or node.word("auto_pad") == "SAME":
+        return False
+    return any(each <= 0 for each in _room(node, -1))
+
+
+def _spatial(node: DocumentedNode) -> bool:
+    return bool(node.inputs) and next(iter(node.inputs.values())).ndim > 2
+
+
+def _room(node: DocumentedNode, sign: int) -> list[int]:
+    """Steps that a window takes along each spatial axis of the padded input; with *sign* -1, sizes of a transposed convolution."""
+    sizes = next(iter(node.inputs.values())).shape[2:]
+    weights = next((each.shape[2:] for name, each in node.inputs.items() if name in ("W", "w")), ())
+    kernel = node.axes("kernel_shape") or weights
+    count = len(sizes)
+    strides, dilations = (node.axes(name) or [1] * count for name in ("strides", "dilations"))
+    pads = node.axes("pads") if node.word("auto_pad") == "NOTS" else ()
+    pads, more = pads or [0] * (2 * count), node.axes("output_padding") or [0] * count
+    if {len(kernel), len(strides), len(dilations), len(more), len(pads) // 2} != {count}:
+        return []
+    around = [pads[axis] + pads[axis + count] for axis in range(count)]
+    spans = [(kernel[axis] - 1) * dilations[axis] + 1 for axis in range(count)]
+    if sign > 0:
+        return [sizes[axis] + around[axis] - spans[axis] + 1 for axis in range(count)]
+    return [strides[axis] * (sizes[axis] - 1) + more[axis] + spans[axis] - around[axis] for axis in range(count)]
+
+
+def _of_uneven_blocks(node: DocumentedNode, *_: str) -> bool:
+    size, shape = node.axes("blocksize")[:1], next(iter(node.inputs.values())).shape if node.inputs else ()
+    return bool(size) and len(shape) == 4 and any(each % size[0] for each in shape[2:])
+
+
+def _of_uneven_channels(node: DocumentedNode, *_: str) -> bool:
+    size, shape = node.axes("blocksize")[:1], next(iter(node.inputs.values())).shape if node.inputs else ()
+    return bool(size) and len(shape) == 4 and shape[1] % size[0] ** 2 != 0
+
+
+def _blocks_without_scales(node: DocumentedNode, name: str, _: str) -> bool:
+    """Whether a block size stands beside a scale for the whole tensor or for an axis."""
+    ranks = [each.ndim for each in node.inputs.values()][:2]
+    return any(node.axes(name)) and len(ranks) == 2 and (ranks[1] != ranks[0] or ranks[1] == 0)
+
+
+def _of_another_order(node: DocumentedNode, name: str, _: str) -> bool:
+    return any(each not in (1, 2) for each in node.axes(name))
+
+
 _SCALAR = re.compile(r"^(Scalar)\. |It must be a (?:scalar)\((tensor of empty shape)\)")
 _SENTENCES: Mapping[re.Pattern[str], Callable[[DocumentedNode, str, str], bool]] = {
     re.compile(r"Accepted range is `?\[-r, r-1\]`?,? where `?r = rank\((\w+)\)"): _outside_the_rank,
     re.compile(r"cannot be used simultaneously with (auto_pad)"): _beside_auto_pad,
     re.compile(r"Behavior is undefined if an (axis) is repeated"): _repeated,
     re.compile(r"If the `(\w+)` attribute is set to `0`, `T` is constrained to integer data types"): _of_floats,
+    re.compile(r"(?:are functions of the|will vary based on various) kernel(?: size)?, stride(?: size)?, and pad"): _without_a_window,
+    re.compile(r"output_shape\[i\] = stride\[i\] \* \(input_size\[i\] - 1\) \+ output_padding"): _without_a_result,
+    re.compile(r"H/blocksize, W/blocksize"): _of_uneven_blocks,
+    re.compile(r"C/\(blocksize \* blocksize\)"): _of_uneven_channels,
+    re.compile(r"Used only for blocked quantization"): _blocks_without_scales,
+    re.compile(r"only 1 or 2 are supported"): _of_another_order,
     _SCALAR: _no_scalar,
 }
 """Sentences, and what breaks them: gets the name of the attribute or input that a sentence is about, and the name in the sentence."""
@@ -120,9 +184,10 @@ def _broken(node: Any, schema: Any, values: Mapping[str, Any]) -> str | None:
     )
     texts = {"": schema.doc}
     texts |= {each.name: each.description for each in schema.inputs}
+    texts |= {f"{each.name} of the result": each.description for each in schema.outputs}
     texts |= {name: each.description for name, each in schema.attributes.items()}
     for name, text in texts.items():
         for sentence, breaks in _SENTENCES.items():
-            if (found := sentence.search(text or "")) and breaks(documented, name, found[1]):
+            if (found := sentence.search(text or "")) and breaks(documented, name, found[1] if found.re.groups else ""):
                 return found[0]
     return None

@@ -42,7 +42,7 @@ class OnnxTemplate:
 
     library = "onnx"
     forkable = True
-    revision = 9
+    revision = 10
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
@@ -421,16 +421,16 @@ def _check_types(proto: Any) -> None:
 
 
 def _reseeded(proto: Any) -> Any:
-    """A copy in which every random operator has another seed."""
+    """A copy in which every random operator has another seed, of its own."""
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
-    for node in copy.graph.node:
+    for seed, node in enumerate(copy.graph.node, 7919):
         for attribute in [attribute for attribute in node.attribute if attribute.name == _RANDOM_ATTRIBUTE]:
             node.attribute.remove(attribute)
         schema = onnx.defs.get_schema(node.op_type, copy.opset_import[0].version, node.domain)
         if _RANDOM_ATTRIBUTE in schema.attributes:
             is_float = schema.attributes[_RANDOM_ATTRIBUTE].type == onnx.defs.OpSchema.AttrType.FLOAT
-            node.attribute.append(helper.make_attribute(_RANDOM_ATTRIBUTE, 7919.0 if is_float else 7919))
+            node.attribute.append(helper.make_attribute(_RANDOM_ATTRIBUTE, float(seed) if is_float else seed))
     return copy
 
 

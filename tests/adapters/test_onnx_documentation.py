@@ -27,6 +27,14 @@ ONES, TWOS = tensor([1, 1], "int64"), tensor([2, 2], "int64")
         (node("Mod", 13, {}, A=IMAGE, B=IMAGE), "integer"),
         (node("Range", 11, {}, start=SCALAR, limit=tensor([3]), delta=SCALAR), "Scalar"),
         (node("Clip", 13, {}, input=IMAGE, min=tensor([0])), "tensor of empty shape"),
+        (node("MaxPool", 22, {"kernel_shape": [4, 1]}, X=IMAGE), "kernel"),
+        (node("AveragePool", 22, {"kernel_shape": [2, 2], "dilations": [3, 1]}, X=IMAGE), "kernel"),
+        (node("Conv", 11, {"auto_pad": "VALID"}, X=IMAGE, W=counting(1, 1, 5, 5)), "kernel"),
+        (node("ConvTranspose", 11, {"pads": [2, 0, 1, 0]}, X=IMAGE, W=KERNEL), "output_shape"),
+        (node("SpaceToDepth", 13, {"blocksize": 2}, input=IMAGE), "blocksize"),
+        (node("DepthToSpace", 13, {"blocksize": 2}, input=counting(1, 6, 1, 1)), "blocksize"),
+        (node("QuantizeLinear", 21, {"block_size": 2}, x=counting(4), y_scale=SCALAR), "blocked"),
+        (node("LpNormalization", 22, {"p": 3}, input=IMAGE), "only 1 or 2"),
     ],
 )
 def test_a_model_that_breaks_a_sentence_is_invalid(instance: Instance, sentence: str) -> None:
@@ -48,6 +56,14 @@ def test_a_model_that_breaks_a_sentence_is_invalid(instance: Instance, sentence:
         node("QuantizeLinear", 18, {}, x=SCALAR, y_scale=SCALAR),
         node("Range", 11, {}, start=SCALAR, limit=SCALAR, delta=SCALAR),
         node("Clip", 13, {}, input=IMAGE, min=SCALAR),
+        node("MaxPool", 22, {"kernel_shape": [4, 1], "pads": [1, 0, 0, 0]}, X=IMAGE),
+        node("MaxPool", 22, {"kernel_shape": [4, 4], "auto_pad": "SAME_LOWER"}, X=IMAGE),
+        node("Conv", 11, {"pads": [1, 1, 1, 1]}, X=IMAGE, W=counting(1, 1, 5, 5)),
+        node("ConvTranspose", 11, {"pads": [1, 0, 1, 0]}, X=IMAGE, W=KERNEL),
+        node("MaxUnpool", 11, {"kernel_shape": [4, 4], "strides": [4, 4]}, X=counting(1, 1, 1, 1), I=tensor([[[[0]]]], "int64")),
+        node("SpaceToDepth", 13, {"blocksize": 3}, input=IMAGE),
+        node("QuantizeLinear", 21, {"block_size": 2}, x=counting(4, 1), y_scale=counting(2, 1)),
+        node("LpNormalization", 22, {"p": 1}, input=IMAGE),
     ],
 )
 def test_a_model_that_breaks_none_is_a_test(instance: Instance) -> None:

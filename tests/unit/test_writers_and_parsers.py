@@ -129,6 +129,7 @@ PARSERS: dict[str, str] = {
     "extract.description._read": "the description of a library, part of OPERA or of an installed plug-in",
     "extract.host.check_modules": "the answer of an interpreter that the configuration names",
     "instance.codec._check_strings": LIMITED,
+    "extensions.generators.settings.conditions.conditions": OF_OPERA,
     "instance.libraries._facts": OF_OPERA,
     "instrumentation.copies.serve": LIBRARY,
     "instrumentation.filters.Filters.load": LIBRARY,

@@ -21,6 +21,8 @@ from opera.extensions.generators.settings.kinds import (
     cast,
     distinct,
     lists,
+    related,
+    related_lists,
     with_element,
     with_rank,
     with_size,
@@ -37,6 +39,8 @@ _QUOTED = re.compile(r"['\"`](\w+)['\"`]")
 _FORBIDDEN = re.compile(r"simultaneously with (\w+)")
 _Shapes = tuple[Optional[tuple[int, ...]], ...]
 _OLDEST = 13
+_FEW = 8
+"""Most numbers of an input that holds sizes, pads, axes or indices."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ class Setting:
         dtype: The dtype of all inputs in the slots of `cast`.
         cast: Slots of one type constraint.
         element: The first element of the first of these slots; None leaves it.
-        length: Size of the first dimension of the first input; None leaves it.
+        length: Size of a dimension of the first input, and of the others that have the same there; None leaves it.
+        dimension: The dimension that has this size.
         rank: Number of dimensions of the first input; None leaves it.
         opset: Version of the operator's domain; None leaves it.
     """
@@ -84,8 +89,22 @@ class Setting:
     cast: tuple[int, ...] = ()
     element: Optional[int] = None
     length: Optional[int] = None
+    dimension: int = 0
     rank: Optional[int] = None
     opset: Optional[int] = None
+
+    def __str__(self) -> str:
+        """The factor and its value, in the words of settings of other libraries."""
+        if self.attribute is not None:
+            value = self.attribute[1]
+            return f"{self.factor}={value.decode() if isinstance(value, bytes) else 'left out' if value is None else value}"
+        if self.slots:
+            return f"{self.factor}={', '.join('left out' if each is None else str(each.tolist())[:60] for each in self.slots.values())}"
+        if self.length is not None:
+            return f"size of input={self.length} in dimension {self.dimension}"
+        if self.rank is not None:
+            return f"rank of input={self.rank}"
+        return f"{self.factor}={self.opset or self.dtype}"
 
     def of(self, call: Call) -> Optional[Call]:
         """*call* with this setting; None where it has no such value."""
@@ -105,13 +124,15 @@ class Setting:
             if changed is None:
                 return None
             inputs[first] = changed
-        if self.length is not None or self.rank is not None:
-            first = inputs[0] if inputs else None
-            first = first if first is None or self.rank is None else with_rank(first, self.rank)
-            first = first if first is None or self.length is None else with_size(first, 0, self.length)
+        if self.rank is not None:
+            first = with_rank(inputs[0], self.rank) if inputs and inputs[0] is not None else None
             if first is None:
                 return None
             inputs[0] = first
+        if self.length is not None:
+            inputs = _cut(inputs, self.dimension, self.length)
+            if not inputs:
+                return None
         if self.attribute is not None:
             node = onnx.NodeProto()
             node.CopyFrom(call.node)
@@ -173,8 +194,10 @@ class Pool:
         found += self._of_inputs(call, schema)
         found += _of_dtypes(call, schema)
         found += [Setting("opset", opset=version) for version in _older(call, schema)]
+        if call.inputs and call.inputs[0] is not None:
+            lengths = SIZES if sum(each is not None for each in call.inputs) == 1 else SIZES[:1]
+            found += [Setting("size", length=length, dimension=dimension) for dimension in range(call.inputs[0].ndim) for length in lengths]
         if sum(each is not None for each in call.inputs) == 1 and call.inputs[0] is not None:
-            found += [Setting("size", length=length) for length in SIZES]
             found += [Setting("rank", rank=rank) for rank in range(call.inputs[0].ndim + 2) if rank != call.inputs[0].ndim]
         return found
 
@@ -192,7 +215,7 @@ class Pool:
             values += [*seen, *self._enumeration(name, declared)]
         elif kind == kinds.INTS and present is not None and not self._is_tied(call, name):
             present = [int(each) for each in present]
-            values += lists(present)
+            values += lists(present) + ([] if name == "axes" else related_lists(present, _numbers(call)))
         for value in distinct(values):
             if repr(value) != repr(present):
                 yield Setting(f"attribute {name}", attribute=(name, value), without=_exclusive(call.schema, name))
@@ -213,7 +236,7 @@ class Pool:
             return [0, 1]
         if name == "axis" and call.inputs and call.inputs[0] is not None:
             return axes(call.inputs[0].ndim)
-        return self._beside.get((call.node.op_type, name, _shapes(call, len(call.inputs))), [])
+        return [*self._beside.get((call.node.op_type, name, _shapes(call, len(call.inputs))), []), *related(_numbers(call))]
 
     def _enumeration(self, name: str, declared: Any) -> list[Any]:
         """The values of an enumeration: the words that its description quotes, if attributes of this name have some of them."""
@@ -225,6 +248,7 @@ class Pool:
     def _of_inputs(self, call: Call, schema: Any) -> Iterator[Setting]:
         optional = onnx.defs.OpSchema.FormalParameterOption.Optional
         for slot, formal in enumerate(schema.inputs):
+            yield from _of_numbers(call, slot, str(formal.name))
             if formal.option != optional:
                 continue
             if slot < len(call.inputs) and call.inputs[slot] is not None:
@@ -232,6 +256,36 @@ class Pool:
                 continue
             for value in self._slots.get((call.node.op_type, slot, _shapes(call, slot)), [])[:BORROWED]:
                 yield Setting(f"input {formal.name}", slots={slot: value})
+
+
+def _of_numbers(call: Call, slot: int, name: str) -> Iterator[Setting]:
+    """Other numbers for an input behind the first that holds a few integers: sizes, pads, axes, indices."""
+    value = call.inputs[slot] if 0 < slot < len(call.inputs) else None
+    if value is None or value.dtype.kind not in "iu" or value.ndim > 1 or not 0 < value.size <= _FEW:
+        return
+    present = [int(each) for each in value.reshape(-1)]
+    least, most = np.iinfo(value.dtype).min, np.iinfo(value.dtype).max
+    for each in distinct([*lists(present)[:-1], *related_lists(present, _numbers(call))]):
+        if each != present and min(each) >= least and max(each) <= most:
+            yield Setting(f"input {name}", slots={slot: np.array(each, value.dtype).reshape(value.shape)})
+
+
+def _numbers(call: Call) -> list[int]:
+    """The sizes of the inputs of *call*, then the integers in its attributes and in small inputs."""
+    sizes = [int(size) for each in call.inputs if each is not None for size in each.shape]
+    given = [value for each in call.node.attribute for value in (each.ints or ([each.i] if each.HasField("i") else []))]
+    small = [each for each in call.inputs if each is not None and each.dtype.kind in "iu" and each.ndim <= 1 and each.size <= _FEW]
+    return [*sizes, *map(int, given), *(int(item) for each in small for item in each.reshape(-1))]
+
+
+def _cut(inputs: Sequence[Any], dimension: int, length: int) -> list[Any]:
+    """*inputs* with another size in a dimension of the first, and of those that have the same size there; none where it has no more."""
+    first = inputs[0] if inputs else None
+    if first is None or with_size(first, dimension, length) is None:
+        return []
+    size = first.shape[dimension]
+    same = [each is not None and each.ndim > dimension and each.shape[dimension] == size for each in inputs]
+    return [with_size(each, dimension, length) if cut else each for each, cut in zip(inputs, same, strict=True)]
 
 
 def _older(call: Call, schema: Any) -> list[int]:
@@ -298,23 +352,44 @@ def evaluated(call: Call) -> Optional[tuple[Any, list[Any], list[Any]]]:
     feeds = {name: value for name, value in zip(names, call.inputs, strict=True) if name}
     domain = _domain(node)
     imports = [onnx.helper.make_opsetid(domain, call.opsets.get(domain, 1))]
-    inputs = [onnx.helper.make_tensor_value_info(name, _type(value), value.shape) for name, value in feeds.items()]
-    outputs = [name for name in node.output if name]
+    inputs = [onnx.helper.make_tensor_value_info(name, element_type(value), value.shape) for name, value in feeds.items()]
+    empty = [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name]
+    return evaluated_model(onnx.helper.make_model(onnx.helper.make_graph([node], "settings", inputs, empty), opset_imports=imports), feeds)
+
+
+def evaluated_model(model: Any, feeds: Mapping[str, Any]) -> Optional[tuple[Any, list[Any], list[Any]]]:
+    """*model* with the types of what the evaluator gives for *feeds*, these, and that; None as for `evaluated`."""
     try:
-        empty = [onnx.helper.make_empty_tensor_value_info(name) for name in outputs]
-        model = onnx.helper.make_model(onnx.helper.make_graph([node], "settings", inputs, empty), opset_imports=imports)
-        found = importlib.import_module("onnx.reference").ReferenceEvaluator(model).run(None, feeds)
+        found = importlib.import_module("onnx.reference").ReferenceEvaluator(model).run(None, dict(feeds))
         if not all(isinstance(each, (np.ndarray, np.generic)) and each.size <= LARGEST for each in found):
             return None
-        typed = [onnx.helper.make_tensor_value_info(name, _type(each), each.shape) for name, each in zip(outputs, found, strict=True)]
-        model = onnx.helper.make_model(onnx.helper.make_graph([node], "settings", inputs, typed), opset_imports=imports)
+        names = [each.name for each in model.graph.output]
+        del model.graph.output[:]
+        model.graph.output.extend(
+            onnx.helper.make_tensor_value_info(name, element_type(each), each.shape) for name, each in zip(names, found, strict=True)
+        )
         onnx.checker.check_model(model, full_check=True)
+        onnx.checker.check_model(_with_constants(model, feeds), full_check=True)
     except Exception:
         return None
     return model, list(feeds.values()), list(found)
 
 
-def _type(value: Any) -> int:
+def _with_constants(model: Any, feeds: Mapping[str, Any]) -> Any:
+    """*model* with its small inputs of integers as constants, by which shape inference tells what the evaluator takes and ONNX forbids."""
+    first = next(iter(feeds), "")
+    known = {name for name, each in feeds.items() if name != first and each.dtype.kind in "iu" and each.ndim <= 1 and each.size <= _FEW}
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    copy.graph.initializer.extend(onnx.numpy_helper.from_array(feeds[name], name) for name in sorted(known))
+    kept = [each for each in copy.graph.input if each.name not in known]
+    del copy.graph.input[:]
+    copy.graph.input.extend(kept)
+    return copy
+
+
+def element_type(value: Any) -> int:
+    """ONNX's number of the dtype of an array."""
     if value.dtype.kind in "OSUT":
         return int(onnx.TensorProto.STRING)
     return int(onnx.helper.np_dtype_to_tensor_dtype(value.dtype))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +13,10 @@ import pytest
 from opera.arrays import numpy_dtype
 from opera.extensions.generators.docter.constraints import ParameterConstraint, Signature, TargetApi, ValueType
 from opera.extensions.generators.settings import kinds
+from opera.extensions.generators.settings.conditions import combinations, conditions
 from opera.extensions.generators.settings.recorded import Call, DtypeName, HeldTensor, Item, Setting, Settings
 
+ROOT = Path(__file__).parents[3]
 X = HeldTensor("float32", np.linspace(-1, 1, 24, dtype="float32").reshape(2, 3, 4))
 
 
@@ -73,7 +78,7 @@ def test_an_enumeration_has_the_documented_words() -> None:
 def test_a_number_has_the_boundaries_of_its_documented_range_and_the_numbers_of_other_calls() -> None:
     other = call(Item("call", "input", X), Item("call", "groups", 7))
     found = texts(settings(call(), (INPUT, parameter("groups", "int", default=1, low=1.0, high=4.0)), beside=(other,)), "call groups")
-    assert found == ["7", "2", "4", "3"]
+    assert found == ["7", "2", "4", "3"]  # none of the sizes 2, 3 and 4, nor a neighbour of one, is another number of that range
     share = parameter("p", "float", default=0.5, low=0.0, high=1.0)
     assert {"0.0", "1.0"} <= set(texts(settings(call(), (INPUT, share)), "call p"))
 
@@ -208,3 +213,56 @@ def test_pairs_change_two_different_things_and_a_seed_gives_the_same() -> None:
 def test_calls_are_spread_evenly() -> None:
     assert kinds.spread(range(10), 3) == [0, 3, 6]
     assert kinds.spread([1, 2], 3) == [1, 2]
+
+
+def test_integers_are_related_to_the_sizes_of_inputs_and_to_each_other() -> None:
+    window = Item("call", "kernel_size", [3, 3])
+    made = call(Item("call", "input", HeldTensor("float32", np.zeros((5, 5), "float32"))), window)
+    found = settings(made, (INPUT, parameter("kernel_size", "ints"), parameter("stride", "int", default=1)))
+    assert {"[5, 5]", "[6, 6]", "[4, 4]", "[3, 6]", "[3, 5]"} <= set(texts(found, "call kernel_size"))
+    assert {"4", "5", "6", "3"} <= set(texts(found, "call stride"))
+
+
+def test_a_relation_is_to_few_numbers_and_to_none_that_is_no_size() -> None:
+    assert kinds.related([5, 5, 0, -2, 10**9]) == [5, 6, 4]
+    assert len(kinds.related(range(10, 100, 10))) == 18
+    assert kinds.related_lists([], [5]) == []
+    assert [2, 6] in kinds.related_lists([2, 3], [5])
+
+
+# Conditions of known bugs
+
+
+def test_each_condition_names_causes_that_data_findings_has() -> None:
+    tables = (ROOT / "data" / "findings").glob("*.toml")
+    known = {row["cause"] for table in tables for row in tomllib.loads(table.read_text())["finding"]}
+    for condition in conditions():
+        assert condition.causes
+        assert set(condition.causes) <= known, condition.name
+
+
+@dataclass(frozen=True)
+class Named:
+    factor: str
+    text: str
+
+    def of(self, call: list[str]) -> list[str]:
+        return [*call, self.text]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def test_a_condition_pairs_settings_of_all_similar_operators_and_of_no_other() -> None:
+    own = [Named("padding", "call padding='SAME'"), Named("strides", "call strides=[6, 6]"), Named("name", "call name='x'")]
+    for api in ("tf.nn.conv2d", "torch.nn.functional.avg_pool2d", "ai.onnx.MaxPool"):
+        assert (0, 1) in combinations(conditions(), api, own)
+    assert combinations(conditions(), "tf.nn.relu", own) == []
+    assert all(2 not in pair for pair in combinations(conditions(), "tf.nn.conv2d", own))
+
+
+def test_with_combinations_a_setting_is_tried_alone_only_if_one_has_it() -> None:
+    own = [Named(name, name) for name in "abc"]
+    assert [numbers for numbers, _ in kinds.variations([], own, 9, "seed", [(0, 2)])] == [(0,), (2,), (0, 2)]
+    assert len(list(kinds.variations([], own, 9, "seed"))) == 6
+    assert list(kinds.variations([], own, 9, "seed", [])) == []

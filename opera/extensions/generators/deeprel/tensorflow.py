@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from opera.extensions.generators.deeprel.values import Arguments, Values, equal
 from opera.extensions.generators.docter.tensorflow import TensorFlowBench
+from opera.extensions.generators.settings.recorded import Call
 
 
 class Relations(TensorFlowBench):
@@ -22,6 +24,22 @@ class Relations(TensorFlowBench):
     def arguments(self, document: dict[str, Any]) -> Arguments:
         """The arguments of the recorded call *document*; equal for every call of this."""
         return self._values.arguments(document)
+
+    def sampled(self, document: dict[str, Any]) -> Call:
+        """The recorded call *document* with the values of its tensors."""
+        return self._values.sampled(document)
+
+    def rebuilt(self, call: Call) -> Arguments:
+        """The arguments of *call*."""
+        return self._values.rebuilt(call)
+
+    def typed(self, call: Call, dtype: str) -> Mapping[str, Any]:
+        """The context of *call*, which says nothing of dtypes."""
+        return call.context
+
+    def numpy_dtype(self, name: str) -> Any:
+        """The numpy dtype for the canonical *name*."""
+        return self._values.numpy_dtype(name)
 
     def built(self, factory: Any, positional: list[Any], keywords: dict[str, Any], context: dict[str, Any]) -> Any:
         """What *factory* makes; no API of TensorFlow is built before it is called."""

@@ -8,13 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from opera.extensions.generators.onnx_settings import Call, Pool, call_of, evaluated
+from opera.extensions.generators.settings.conditions import combinations, conditions
 from opera.extensions.generators.settings.kinds import spread, variations
 from opera.instrumentation.hosts import arguments
+from opera.instrumentation.hosts.limits import Late, alarm
 from opera.instrumentation.onnx import api_name, node_document
 from opera.instrumentation.stream import Stream
 from opera.instrumentation.wire import Unrecordable
 
 onnx: Any = importlib.import_module("onnx")
+LATE = 1.0
+"""Seconds for one evaluation; the evaluator runs large windows in Python."""
 
 
 def main(argv: Sequence[str]) -> None:
@@ -22,12 +26,12 @@ def main(argv: Sequence[str]) -> None:
     parser = arguments.parser("onnx-settings")
     parser.add_argument("--calls", type=int, default=4, help="vary at most this number of calls of an operator")
     parser.add_argument("--pairs", type=int, default=40, help="draw this number of pairs of settings for each call")
+    parser.add_argument("--known", default="no", choices=("no", "yes"), help="combine only what the condition of a known bug combines")
     options = parser.parse_args(argv)
     filters = arguments.filters(options)
     warnings.simplefilter("ignore")
-    cases = importlib.import_module("onnx.backend.test.case.node").collect_testcases(None)
-    calls = [call for case in cases for data in case.data_sets if (call := call_of(case.model, data[0])) is not None]
-    pool, by_operator = Pool(calls), _by_operator(calls)
+    by_operator = recorded_calls()
+    pool = Pool(call for calls in by_operator.values() for call in calls)
     chosen = [operator for operator in sorted(by_operator) if filters.selected(operator)]
     with Stream(options.recording, "onnx", onnx.__version__, options.source) as stream:
         for index, operator in arguments.select(chosen, options):
@@ -43,8 +47,14 @@ def main(argv: Sequence[str]) -> None:
 
 def _record(call: Call, pool: Pool, options: Any, stream: Stream) -> None:
     operator = api_name(call.node)
-    for _, each in variations(call, pool.settings(call), options.pairs, f"{options.seed}:{operator}"):
-        found = evaluated(each)
+    settings = pool.settings(call)
+    combined = combinations(conditions(), operator, settings) if options.known == "yes" else None
+    for _, each in variations(call, settings, options.pairs, f"{options.seed}:{operator}", combined):
+        try:
+            with alarm(LATE):
+                found = evaluated(each)
+        except Late:
+            found = None
         if found is None:
             stream.drop("not-valid", operator)
             continue
@@ -54,8 +64,13 @@ def _record(call: Call, pool: Pool, options: Any, stream: Stream) -> None:
             stream.drop(str(error), operator)
 
 
-def _by_operator(calls: Sequence[Call]) -> dict[str, list[Call]]:
+def recorded_calls() -> dict[str, list[Call]]:
+    """The calls of the standard's node tests, by operator."""
+    cases = importlib.import_module("onnx.backend.test.case.node").collect_testcases(None)
     found: dict[str, list[Call]] = {}
-    for call in calls:
-        found.setdefault(api_name(call.node), []).append(call)
+    for case in cases:
+        for data in case.data_sets:
+            call = call_of(case.model, data[0])
+            if call is not None:
+                found.setdefault(api_name(call.node), []).append(call)
     return found

@@ -12,13 +12,14 @@ from typing import Any, Optional
 
 from opera.extensions.generators.deeprel.instances import InstanceFile
 from opera.extensions.generators.docter.constraints import TargetApi
+from opera.extensions.generators.settings.conditions import combinations, conditions
 from opera.extensions.generators.settings.kinds import spread, variations
 from opera.extensions.generators.settings.recorded import Call, Settings
 from opera.instrumentation.hosts import arguments
 from opera.instrumentation.hosts.limits import LATE, Late, alarm, limit_memory
 from opera.instrumentation.stream import Stream
 
-LIBRARIES = ("keras", "pytorch")
+LIBRARIES = ("keras", "pytorch", "tensorflow")
 AT_HAND = 25
 """Recorded calls of an API that say which values its parameters get."""
 FIRST = 25.0
@@ -34,6 +35,7 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--instances", default="", help='JSON Lines file of recorded instances, {"id": ..., "instance": {...}}')
     parser.add_argument("--calls", type=int, default=3, help="vary at most this number of calls of an operator")
     parser.add_argument("--pairs", type=int, default=40, help="draw this number of pairs of settings for each call")
+    parser.add_argument("--known", default="no", choices=("no", "yes"), help="combine only what the condition of a known bug combines")
     parser.add_argument("--refusals", type=int, default=0, help="also record at most this number of calls of an operator that it refuses")
     options = parser.parse_args(argv)
     warnings.simplefilter("ignore")
@@ -86,7 +88,9 @@ class _Entry:
             if not self._attempt(call, f"{self._name}::{index}::as recorded", watched=False):
                 continue
             deadly: set[int] = set()
-            for numbers, made in variations(call, known, self._options.pairs, f"{self._options.seed}:{self._name}:{index}"):
+            combined = combinations(conditions(), self._name, known) if self._options.known == "yes" else None
+            seed = f"{self._options.seed}:{self._name}:{index}"
+            for numbers, made in variations(call, known, self._options.pairs, seed, combined):
                 if deadly.isdisjoint(numbers):
                     self._attempt(made, f"{self._name}::{index}::" + ", ".join(str(known[number]) for number in numbers))
                 else:

@@ -24,6 +24,8 @@ ELEMENTS = (("int32", 2**24 + 1), ("int64", 2**24 + 1), ("int64", 2**53 + 1))
 """Whole numbers that single or double precision does not hold, with their dtypes: an implementation may compute integers in these."""
 BORROWED = 2
 """Values that are tried for an optional input which a call leaves out."""
+_RELATIONS = 6
+"""Sizes and integers of a call to which its other integers are related."""
 _NARROW = 1.5
 """Reals up to this are spread out before they become integers: most of them would be 0."""
 _SPREAD = 6.0
@@ -42,13 +44,21 @@ class Setting(Protocol[Call]):
         ...
 
 
-def variations(call: Call, settings: Sequence[Setting[Call]], pairs: int, seed: str) -> Iterator[tuple[tuple[int, ...], Call]]:
-    """*call* with each of *settings* alone, then with up to *pairs* pairs, drawn at random; each with the numbers of its settings."""
+def variations(
+    call: Call, settings: Sequence[Setting[Call]], pairs: int, seed: str, combined: Iterable[tuple[int, int]] | None = None
+) -> Iterator[tuple[tuple[int, ...], Call]]:
+    """*call* with each of *settings* alone, then with up to *pairs* pairs, drawn at random; each with the numbers of its settings.
+
+    With *combined*, the pairs are drawn from these, and a setting is tried alone only if one of them has it.
+    """
+    is_any = combined is None
+    both = list(itertools.combinations(range(len(settings)), 2) if combined is None else combined)
+    both = [pair for pair in both if settings[pair[0]].factor != settings[pair[1]].factor]
+    alone = {number for pair in both for number in pair}
     for number, setting in enumerate(settings):
-        made = setting.of(call)
+        made = setting.of(call) if is_any or number in alone else None
         if made is not None:
             yield (number,), made
-    both = [pair for pair in itertools.combinations(range(len(settings)), 2) if settings[pair[0]].factor != settings[pair[1]].factor]
     random.Random(seed).shuffle(both)
     for one, other in both[:pairs]:
         made = settings[one].of(call)
@@ -93,6 +103,20 @@ def boundaries(low: Optional[float], high: Optional[float], whole: bool) -> list
 def lists(present: Sequence[int]) -> list[list[int]]:
     """A list of integers with ones, reversed, counted from the end, and without items."""
     return [[1] * len(present), list(present)[::-1], [-1 - each for each in present], []]
+
+
+def related(numbers: Iterable[int]) -> list[int]:
+    """Each of *numbers*, sizes and other integers of a call, with its two neighbours: as large as something else, or just beyond it."""
+    some = [each for each in dict.fromkeys(numbers) if 1 <= each <= LARGEST][:_RELATIONS]
+    return distinct(each + step for each in some for step in (0, 1, -1))
+
+
+def related_lists(present: Sequence[int], numbers: Sequence[int]) -> list[list[int]]:
+    """A list of integers in relation to *numbers*: one of them in every place or in the last, and each item one more."""
+    some = related(numbers)
+    every = [[each] * len(present) for each in some]
+    last = [[*present[:-1], each] for each in some] if len(present) > 1 else []
+    return [*every, *last, [each + 1 for each in present]] if present else []
 
 
 # Kinds of inputs

@@ -200,10 +200,12 @@ class Settings:
             found += kinds.axes(rank)
         elif INT in known:
             found += [*_numbers(seen, int), *(kinds.boundaries(parameter.low, parameter.high, True) or _NUMBERS)]
+            low, high = parameter.low, parameter.high
+            found += [n for n in kinds.related(_integers(call)) if (low is None or n >= low) and (high is None or n <= high)]
         if FLOAT in known:
             found += [*_numbers(seen, float), *(kinds.boundaries(parameter.low, parameter.high, False) or (0.0, -1.0, 2)), *kinds.REALS]
         if INTS in known or FLOATS in known:
-            found += self._lists(part, parameter, value, axis=axis, rank=rank)
+            found += self._lists(call, part, parameter, value, axis=axis)
         if DTYPE in known:
             found += [DtypeName(name) for name in DTYPES]
         if TENSOR in known and item is None:
@@ -212,11 +214,12 @@ class Settings:
             found.append(None)
         return found
 
-    def _lists(self, part: str, parameter: ParameterConstraint, value: Any, *, axis: bool, rank: int) -> list[Any]:
-        """Lists for a parameter: of the value that it has, of those that other calls give it, and of axes."""
+    def _lists(self, call: Call, part: str, parameter: ParameterConstraint, value: Any, *, axis: bool) -> list[Any]:
+        """Lists for a parameter: of the value that it has, of those that other calls give it, of sizes, and of axes."""
+        rank = _rank(call)
         found: list[Any] = [each for each in self._seen.get((part, _common(parameter.name)), []) if isinstance(each, (list, tuple))]
         if _kinds_of(value) == {INTS}:
-            found += kinds.lists(value)
+            found += kinds.lists(value) + ([] if axis else kinds.related_lists(value, _integers(call)))
         elif type(value) is int:
             found += [[value], [value, value], []]
         else:
@@ -435,6 +438,13 @@ def _items_of(value: Any) -> list[Any]:
 
 def _numbers(values: Sequence[Any], kind: type) -> list[Any]:
     return [each for each in values if type(each) is kind]
+
+
+def _integers(call: Call) -> list[int]:
+    """The sizes of the tensors of *call*, then the integers among its other arguments."""
+    sizes = [int(size) for _, tensor in call.tensors() for size in tensor.array.shape]
+    plain = [each for item in call.items for each in (_items_of(item.value) or [item.value])]
+    return [*sizes, *_numbers(plain, int)]
 
 
 def _rank(call: Call) -> int:

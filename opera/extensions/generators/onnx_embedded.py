@@ -1,0 +1,229 @@
+"""Recorded ONNX calls inside larger graphs: between quantised tensors, in a branch, in a loop.
+
+A kind of graph is one function that makes models of a call. Each model is checked and evaluated like a setting, and recorded as a graph
+of the operator that it is about.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Optional
+
+from opera.extensions.generators.onnx_settings import Call, element_type
+from opera.instrumentation.onnx import formal_name
+
+onnx: Any = importlib.import_module("onnx")
+np: Any = importlib.import_module("numpy")
+helper: Any = importlib.import_module("onnx.helper")
+
+_QUANTISES = 19
+"""First opset whose quantisation the evaluator has."""
+_STEPS = 60
+"""Largest distance of a quantised input from its zero point: two products added up fit into 16 bits, in which some processors add."""
+_RANGE = 100
+"""The same for an output, with room for a result that rounds up."""
+_ZERO_POINTS = (("int8", 0), ("uint8", 128), ("uint8", 3))
+_SCALES = 64
+"""Scales that are tried for an output."""
+_PASSES = 2
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """A model with its inputs.
+
+    Attributes:
+        model: An onnx.ModelProto whose outputs have types.
+        inputs: Name to array.
+    """
+
+    model: Any
+    inputs: Mapping[str, Any]
+
+
+def quantised(call: Call) -> Iterator[Embedded]:
+    """*call* between `QuantizeLinear` and `DequantizeLinear`, as tools write models of 8 bits.
+
+    Scales of inputs are powers of two and inputs are whole numbers of steps, so what adds and multiplies is exact in float32.
+    A compiler that computes in integers has to give the same.
+    """
+    opset = max(call.opsets.get("", 0), _QUANTISES)
+    call = replace(call, opsets={**call.opsets, "": opset})
+    slots = [slot for slot, each in enumerate(call.inputs) if _is_quantisable(each) and (slot == 0 or each.ndim > 1)]
+    if not slots:
+        return
+    for name, zero in _ZERO_POINTS:
+        inputs = {slot: _on_grid(call.inputs[slot], zero) for slot in slots}
+        plain = _outputs(call, {slot: value for slot, (value, _) in inputs.items()})
+        if plain is None or not any(_is_quantisable(each) for each in plain):
+            continue
+        graph = Graph()
+        names = graph.slots(call, {slot: value for slot, (value, _) in inputs.items()})
+        names = [graph.through(each, inputs[slot][1], zero, name) if slot in inputs else each for slot, each in enumerate(names)]
+        for result, value in zip(graph.node(call.node, names), plain, strict=True):
+            if _is_quantisable(value):
+                result = graph.through(result, _clear_scale(value), zero, name)
+            graph.result(result, value)
+        yield graph.embedded(opset)
+
+
+def branch(call: Call) -> Iterator[Embedded]:
+    """*call* as the branch of an `If` that is taken, beside one that gives zeros."""
+    plain = _outputs(call, {})
+    if plain is None or any(each.dtype.kind not in "fiub" for each in plain):
+        return
+    graph = Graph()
+    names = graph.slots(call, {})
+    condition = graph.given("condition", np.array(True))
+    taken, other = Graph("then_"), Graph("else_")
+    for result, value in zip(taken.node(call.node, names), plain, strict=True):
+        taken.result(result, value)
+        other.result(other.constant(np.zeros_like(value)), value)
+    results = graph.add("If", [condition], len(plain), then_branch=taken.proto("then"), else_branch=other.proto("else"))
+    for result, value in zip(results, plain, strict=True):
+        graph.result(result, value)
+    yield graph.embedded(call.opsets.get("", 0))
+
+
+def loop(call: Call) -> Iterator[Embedded]:
+    """*call* in a `Loop` that keeps its results; the first is the first input of the next pass where it is like it."""
+    plain = _outputs(call, {})
+    if plain is None or not call.inputs or call.inputs[0] is None or any(each.dtype.kind not in "fiub" for each in plain):
+        return
+    first = call.inputs[0]
+    graph, body = Graph(), Graph("body_")
+    names = graph.slots(call, {})
+    body.declared("pass", np.array(0))
+    going = body.declared("going", np.array(True))
+    states = [body.declared("state", each) for each in plain]
+    is_next = first.shape == plain[0].shape and first.dtype == plain[0].dtype
+    results = body.node(call.node, [states[0] if is_next else names[0], *names[1:]])
+    body.result(body.add("Identity", [going])[0], np.array(True))
+    for result, value in zip(results, plain, strict=True):
+        body.result(result, value)
+    before = [names[0] if is_next and not place else graph.constant(np.zeros_like(each)) for place, each in enumerate(plain)]
+    passes = [graph.constant(np.array(_PASSES)), graph.constant(np.array(True))]
+    for result, value in zip(graph.add("Loop", [*passes, *before], len(plain), body=body.proto("body")), plain, strict=True):
+        graph.result(result, value)
+    yield graph.embedded(call.opsets.get("", 0))
+
+
+KINDS: Mapping[str, Callable[[Call], Iterator[Embedded]]] = {"quantised": quantised, "branch": branch, "loop": loop}
+"""Kinds of graphs around one call, by the name of the option."""
+
+
+class Graph:
+    """A graph that is being written, with the values of its inputs."""
+
+    def __init__(self, prefix: str = "") -> None:
+        """Names begin with *prefix*; no two graphs of a model share one."""
+        self._prefix = prefix
+        self._nodes: list[Any] = []
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+        self._values: dict[str, Any] = {}
+        self._count = 0
+
+    def given(self, name: str, value: Any) -> str:
+        """An input with *value*; returns its name."""
+        own = self.declared(name, value)
+        self._values[own] = value
+        return own
+
+    def slots(self, call: Call, other: Mapping[int, Any]) -> list[str]:
+        """An input for each input of *call*, with *other* values in some slots; an empty name for one that is left out."""
+        values = [other.get(slot, each) for slot, each in enumerate(call.inputs)]
+        return ["" if each is None else self.given(formal_name(call.schema, slot), each) for slot, each in enumerate(values)]
+
+    def declared(self, name: str, like: Any) -> str:
+        """An input of a subgraph, of the type of *like*."""
+        own = self._name(name)
+        self._inputs.append(_info(own, like))
+        return own
+
+    def constant(self, value: Any) -> str:
+        """A node `Constant`; returns the name of its value."""
+        return self.add("Constant", [], value=onnx.numpy_helper.from_array(np.asarray(value)))[0]
+
+    def add(self, operator: str, inputs: list[str], outputs: int = 1, **attributes: Any) -> list[str]:
+        """A node; returns the names of its outputs."""
+        names = [self._name(operator.lower()) for _ in range(outputs)]
+        self._nodes.append(helper.make_node(operator, inputs, names, **attributes))
+        return names
+
+    def node(self, proto: Any, inputs: list[str]) -> list[str]:
+        """A copy of the node *proto* with other inputs; returns the names of the outputs that it has."""
+        copy = onnx.NodeProto()
+        copy.CopyFrom(proto)
+        names = [self._name("result") if each else "" for each in proto.output]
+        del copy.input[:], copy.output[:]
+        copy.input.extend(inputs)
+        copy.output.extend(names)
+        self._nodes.append(copy)
+        return [each for each in names if each]
+
+    def through(self, value: str, scale: float, zero: int, dtype: str) -> str:
+        """*value*, quantised and made a real number again."""
+        numbers = [self.constant(np.float32(scale)), self.constant(np.array(zero, dtype))]
+        return self.add("DequantizeLinear", [self.add("QuantizeLinear", [value, *numbers])[0], *numbers])[0]
+
+    def result(self, name: str, like: Any) -> None:
+        """Makes a value an output of the type of *like*."""
+        self._outputs.append(_info(name, like))
+
+    def proto(self, name: str) -> Any:
+        """The graph as a GraphProto."""
+        return helper.make_graph(self._nodes, name, self._inputs, self._outputs)
+
+    def embedded(self, opset: int) -> Embedded:
+        """The whole model, of that opset, with the values of its inputs."""
+        model = helper.make_model(self.proto("embedded"), opset_imports=[helper.make_opsetid("", opset)])
+        return Embedded(model, self._values)
+
+    def _name(self, stem: str) -> str:
+        self._count += 1
+        return f"{self._prefix}{stem}_{self._count}"
+
+
+def _info(name: str, like: Any) -> Any:
+    value = np.asarray(like)
+    return helper.make_tensor_value_info(name, element_type(value), value.shape)
+
+
+def _is_quantisable(value: Any) -> bool:
+    return value is not None and value.dtype == np.float32 and value.size > 0 and bool(np.isfinite(value).all() and np.abs(value).max() > 0)
+
+
+def _scale(value: Any, steps: int) -> float:
+    """The power of two of which the largest element of *value* is at most that many steps."""
+    return float(2.0 ** math.ceil(math.log2(float(np.abs(value).max()) / steps)))
+
+
+def _clear_scale(value: Any) -> float:
+    """A scale for an output of which no element is near the middle of two steps, where another kernel may round to the other one."""
+    tried = _scale(value, _RANGE) * (1 + np.arange(1, _SCALES + 1) / (4 * _SCALES))
+    steps = value.reshape(-1).astype("float64") / tried[:, None]
+    return float(tried[np.argmax(np.abs(steps - np.floor(steps) - 0.5).min(axis=1))])
+
+
+def _on_grid(value: Any, zero: int) -> tuple[Any, float]:
+    """*value* in whole steps of a scale, and the scale; without negative numbers where the zero point leaves none."""
+    scale = _scale(value, _STEPS)
+    steps = np.rint(value / np.float32(scale))
+    return (np.abs(steps) if 0 < zero < _STEPS else steps).astype(np.float32) * np.float32(scale), scale
+
+
+def _outputs(call: Call, other: Mapping[int, Any]) -> Optional[list[Any]]:
+    """What the evaluator gives for *call* with *other* inputs in some slots; None where it is no tensor, or the evaluator raises."""
+    graph = Graph()
+    for each in graph.node(call.node, graph.slots(call, other)):
+        graph.result(each, np.float32(0))
+    made = graph.embedded(call.opsets.get("", 0))
+    try:
+        found = importlib.import_module("onnx.reference").ReferenceEvaluator(made.model).run(None, dict(made.inputs))
+    except Exception:
+        return None
+    return list(found) if all(isinstance(each, (np.ndarray, np.generic)) for each in found) else None
