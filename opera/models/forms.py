@@ -111,9 +111,11 @@ def document_in(document: str, form: ModelForm) -> str:
 
 
 def constant_inputs(instance: Instance, form: InputForm) -> tuple[int, ...]:
-    """Places of the inputs of *instance* that are constants of the model in *form*."""
+    """Places of the inputs of *instance* that are constants of the model in *form*; inputs are arguments, or tensors in them."""
     if form is InputForm.RUNTIME or form.has_outcome:
         return ()
+    if form is InputForm.CONSTANT and form.value in facts_of(instance.library).forms:
+        return tuple(range(1, sum(isinstance(each, Tensor) for argument in instance.call for each in walk(argument.value))))
     if form is not InputForm.CONSTANT or facts_of(instance.library).constants:
         return bakeable(instance)
     is_model = instance.kind.behaviour.is_model

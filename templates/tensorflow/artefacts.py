@@ -105,7 +105,9 @@ def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, list
     with tempfile.TemporaryDirectory() as folder:
         unpack_folder(data, Path(folder))
         loaded = tf.saved_model.load(folder)
-        outputs = loaded.signatures["serving_default"](**{f"x{place}": tensor for place, tensor in enumerate(tensors)})
+        function = loaded.signatures["serving_default"]
+        names = function.structured_input_signature[1]
+        outputs = function(**{f"x{place}": tensor for place, tensor in enumerate(tensors) if f"x{place}" in names})
         return "tf.function", [outputs[name] for name in sorted(outputs)]
 
 
@@ -130,7 +132,8 @@ def run_exported(kind: str, data: bytes, inputs: Inputs) -> tuple[str, Sequence[
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         interpreter = tf.lite.Interpreter(model_content=data, num_threads=1, experimental_op_resolver_type=reference)
-        outputs = interpreter.get_signature_runner()(**dict(inputs))
+        runner = interpreter.get_signature_runner()
+        outputs = runner(**{name: value for name, value in inputs if name in runner.get_input_details()})
     return "litert", [outputs[name] for name in sorted(outputs)]
 
 

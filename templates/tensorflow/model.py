@@ -12,6 +12,7 @@ from opera.arrays import Array, wide_integers
 from opera.instance import DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.foreign_tensors import array_of
 from opera.instrumentation.wire import Unrecordable
+from opera.models.forms import ModelForm, constant_inputs
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
@@ -29,7 +30,7 @@ class TensorFlowTemplate:
 
     library = "tensorflow"
     forkable = False
-    revision = 4
+    revision = 5
 
     def versions(self) -> Mapping[str, str]:
         return {"tensorflow": str(tf.__version__)}
@@ -77,8 +78,9 @@ class TensorFlowModel:
             raise ValueError(f"TensorFlow models have no artefact of kind {kind!r}")
         self.run_once()
         tf.random.set_seed(self._seed)
-        graph = TracedGraph(lambda *tensors: self.call(tensors), self.tensors())
-        return make(kind, graph, self.inputs)
+        tensors, free = self.tensors(), self._free(form)
+        graph = TracedGraph(lambda *given: self.call([*given, *tensors[free:]]), tensors[:free])
+        return make(kind, graph, self.inputs[:free])
 
     def program(self) -> TensorFlowProgram:
         """The instance as a function of its tensors; raises `Invalid` where TensorFlow rejects it."""
@@ -91,8 +93,13 @@ class TensorFlowModel:
 
     def source(self, form: str) -> PythonSource:
         texts = any(each.dtype == tf.string for each in self.run_once())
-        text, expected = module_source(self.instance, self._arguments.inputs, self._arguments.constants, texts=texts)
+        arrays, constants = self._arguments.inputs, self._arguments.constants
+        text, expected = module_source(self.instance, arrays, constants, texts=texts, free=self._free(form))
         return PythonSource((*imports_of(text), "import tensorflow as tf"), text, expected)
+
+    def _free(self, form: str) -> int:
+        """How many inputs are given at run time; those after them are constants."""
+        return len(self._arguments.inputs) - len(constant_inputs(self.instance, ModelForm.parse(form).inputs))
 
     def _tensors(self, arrays: Sequence[Array], seed: int) -> list[Any]:
         tf.random.set_seed(seed)

@@ -10,24 +10,25 @@ from opera.templates.keras.source import KerasCallText
 from opera.templates.python_text import array_text, dotted
 
 
-def module_source(instance: Instance, arrays: Sequence[Array], constants: Sequence[Array], *, texts: bool) -> tuple[str, str]:
+def module_source(instance: Instance, arrays: Sequence[Array], constants: Sequence[Array], *, texts: bool, free: int) -> tuple[str, str]:
     """Source that defines `model` (a `tf.Module`) and `inputs` (a list of tensors), and source that defines `expected`.
 
-    The tensors that are no inputs are *constants*. With *texts*, an output holds strings, which TensorFlow gives without an array if it
-    is one string.
+    The first *free* of *arrays* are inputs, the others stand in the module. The tensors that are no arguments are *constants*. With *texts*,
+    an output holds strings, which TensorFlow gives without an array if it is one string.
     """
     writer = KerasCallText(lambda name: f"tf.{dotted(name)}", constants)
     call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
-    names = "".join(f", x{index}" for index in range(len(arrays)))
+    names = "".join(f", x{index}" for index in range(free))
     lines = [
         "class Model(tf.Module):",
         f"    def __call__(self{names}):",
+        *(f"        x{index} = tf.constant({array_text(array)})" for index, array in enumerate(arrays) if index >= free),
         f"        return {dotted(instance.api)}({call})",
         "",
         "",
         "model = Model()",
         "inputs = [",
-        *(f"    tf.constant({array_text(array)})," for array in arrays),
+        *(f"    tf.constant({array_text(array)})," for array in arrays[:free]),
         "]",
     ]
     array = "np.array(leaf.numpy(), object)" if texts else "leaf.numpy()"
