@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 
 from opera.arrays import Array
+from opera.instance import Instance, Tensor
+from opera.instance.values import walk
 from opera.models.template import Invalid
 
 NO_FREE_SIZE = "no-free-size"
@@ -18,8 +20,14 @@ Axis = tuple[int, int]
 """An input's place and one of its axes."""
 
 
-WEIGHTS = frozenset({"W", "w", "R", "weight", "weights"})
+WEIGHTS = frozenset({"W", "w", "R", "weight", "weights", "filter", "filters"})
 """Names of parameters that models hold as constants: nobody leaves the size of a kernel open."""
+
+
+def weights_among(instance: Instance) -> list[int]:
+    """The places of weights among the tensors with which *instance* is called."""
+    names = [each.name for each in instance.call for value in walk(each.value) if isinstance(value, Tensor)]
+    return [place for place, name in enumerate(names) if name in WEIGHTS]
 
 
 def free_axes(inputs: Sequence[Array], accepts: Callable[[Sequence[Array]], bool], fixed: Collection[int] = ()) -> Mapping[Axis, int]:

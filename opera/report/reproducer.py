@@ -187,6 +187,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         **({"array": "numpy_of(value)"} if "def numpy_of(" in source.text else {}),
         **({"part": "model.call", "called": "after(compiled, copy.deepcopy(inputs))"} if "def after(" in source.text else {}),
         **({"exported": "export()"} if "def export(" in source.text else {}),
+        **({"shape": "shapes[place]"} if "\nshapes = [" in source.text else {}),
     }
     driving = driving_code(adapter, result.frontend, values)
     values["imports"] = _sorted_imports([*source.imports, _NUMPY, *driving.imports])
@@ -260,6 +261,7 @@ def driving_code(adapter: type[Adapter], frontend: str, facts: Mapping[str, obje
         "device": "tvm.cpu()",
         "array": "value.contiguous().numpy()",
         "exported": "torch.export.export(model, inputs)",
+        "shape": "value.shape",
         "part": "model",
         "called": "compiled(*inputs)",
     }

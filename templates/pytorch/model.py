@@ -19,7 +19,7 @@ from opera.models import torch_tables
 from opera.models.forms import BESIDE, INPUTS, OUTCOME, PACKED, STATE, InputForm, ModelForm
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
-from opera.models.sizes import NO_FREE_SIZE, WEIGHTS, Axis, free_axes, larger
+from opera.models.sizes import NO_FREE_SIZE, Axis, free_axes, larger, weights_among
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import Policy, compare, disagreement
@@ -310,9 +310,7 @@ class PyTorchModel:
             except Invalid:
                 return False
 
-        names = [each.name for each in self.instance.call for value in walk(each.value) if isinstance(value, Tensor)]
-        weights = [place for place, name in enumerate(names) if name in WEIGHTS and len(names) == len(arrays)]
-        axes: Collection[Axis] = free_axes(arrays, accepts, weights)
+        axes: Collection[Axis] = free_axes(arrays, accepts, weights_among(self.instance))
         while axes:
             others = [from_numpy(each, dtype_name(own.dtype)) for each, own in zip(larger(arrays, axes), arrays, strict=True)]
             sizes = tuple(

@@ -39,18 +39,22 @@ class TracedGraph:
         concrete: The one graph of it.
     """
 
-    def __init__(self, call: Callable[..., Sequence[Any]], tensors: Sequence[Any], owner: Any = None) -> None:
+    def __init__(
+        self, call: Callable[..., Sequence[Any]], tensors: Sequence[Any], owner: Any = None, shapes: Sequence[Sequence[int | None]] = ()
+    ) -> None:
         """Traces *call*.
 
         Args:
             call: Takes as many tensors as there are *tensors*, and returns a sequence of tensors.
             tensors: Examples of the inputs; shapes and dtypes are taken from them.
             owner: The layer whose variables and tables *call* reads, if any.
+            shapes: Other shapes of the inputs, with None for a size that is left open.
 
         Raises:
             Invalid: TensorFlow cannot trace it.
         """
-        signature = [tf.TensorSpec(tensor.shape, tensor.dtype, f"x{place}") for place, tensor in enumerate(tensors)]
+        shapes = shapes or [tensor.shape for tensor in tensors]
+        signature = [tf.TensorSpec(shapes[place], tensor.dtype, f"x{place}") for place, tensor in enumerate(tensors)]
 
         def serve(*values: Any) -> dict[str, Any]:
             outputs = list(call(*values))

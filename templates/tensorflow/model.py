@@ -12,9 +12,10 @@ from opera.arrays import Array, wide_integers
 from opera.instance import DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.foreign_tensors import array_of
 from opera.instrumentation.wire import Unrecordable
-from opera.models.forms import ModelForm, constant_inputs
+from opera.models.forms import InputForm, ModelForm, constant_inputs
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged
+from opera.models.sizes import free_axes, weights_among
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import disagreement
@@ -30,7 +31,7 @@ class TensorFlowTemplate:
 
     library = "tensorflow"
     forkable = False
-    revision = 5
+    revision = 6
 
     def versions(self) -> Mapping[str, str]:
         return {"tensorflow": str(tf.__version__)}
@@ -79,7 +80,7 @@ class TensorFlowModel:
         self.run_once()
         tf.random.set_seed(self._seed)
         tensors, free = self.tensors(), self._free(form)
-        graph = TracedGraph(lambda *given: self.call([*given, *tensors[free:]]), tensors[:free])
+        graph = TracedGraph(lambda *given: self.call([*given, *tensors[free:]]), tensors[:free], shapes=self._open_shapes(form))
         return make(kind, graph, self.inputs[:free])
 
     def program(self) -> TensorFlowProgram:
@@ -94,12 +95,30 @@ class TensorFlowModel:
     def source(self, form: str) -> PythonSource:
         texts = any(each.dtype == tf.string for each in self.run_once())
         arrays, constants = self._arguments.inputs, self._arguments.constants
-        text, expected = module_source(self.instance, arrays, constants, texts=texts, free=self._free(form))
+        shapes = self._open_shapes(form)
+        text, expected = module_source(self.instance, arrays, constants, texts=texts, free=self._free(form), shapes=shapes)
         return PythonSource((*imports_of(text), "import tensorflow as tf"), text, expected)
 
     def _free(self, form: str) -> int:
         """How many inputs are given at run time; those after them are constants."""
         return len(self._arguments.inputs) - len(constant_inputs(self.instance, ModelForm.parse(form).inputs))
+
+    def _open_shapes(self, form: str) -> list[tuple[int | None, ...]]:
+        """The shapes of the inputs in the form `symbolic`, with None for a size of which TensorFlow takes others; none in another form."""
+        if ModelForm.parse(form).inputs is not InputForm.SYMBOLIC:
+            return []
+        arrays = self._arguments.inputs
+        ranks = [each.ndim for each in self._run(arrays, self._seed)]
+
+        def accepts(others: Sequence[Array]) -> bool:
+            try:
+                return [each.ndim for each in self._run(others, self._seed)] == ranks
+            except Invalid:
+                return False
+
+        axes = free_axes(arrays, accepts, weights_among(self.instance))
+        places = enumerate(arrays)
+        return [tuple(None if (place, axis) in axes else size for axis, size in enumerate(each.shape)) for place, each in places]
 
     def _tensors(self, arrays: Sequence[Array], seed: int) -> list[Any]:
         tf.random.set_seed(seed)
