@@ -97,6 +97,7 @@ class TvmAdapter(Adapter):
         Route("pytorch", "exported-program", "exported-program-decomposed"),
         Route("pytorch", "fx", None),
         Route("onnx", "onnx", "onnx"),
+        Route("onnx", "unbound", "onnx"),
         Route("keras", "exported-program", "exported-program-decomposed", environment=on_backend("torch")),
         Route("keras", "onnx", "onnx", environment=on_backend("torch")),
         Route("keras", "litert", "tflite", environment=on_backend("tensorflow")),
@@ -142,7 +143,7 @@ class TvmAdapter(Adapter):
         """The module, and the values that its main function takes, in order."""
         if subject.route.frontend == tvm_relax.FRONTEND:
             return tvm_relax.module_of(subject), list(subject.inputs.values())
-        if subject.route.name in ("onnx", REJECTS):
+        if subject.route.name in ("onnx", "unbound", REJECTS):
             return self._from_onnx(subject)
         if subject.route.name == "litert":
             return self._from_tflite(subject)
@@ -160,8 +161,11 @@ class TvmAdapter(Adapter):
     def _from_onnx(self, subject: Subject) -> Any:
         frontend: Any = importlib.import_module("tvm.relax.frontend.onnx")
         model = onnx_format.parse(subject.data)
-        module = frontend.from_onnx(model, keep_params_in_input=False)
-        return module, list(onnx_inputs.feeds(model, subject.inputs).values())
+        fed = list(onnx_inputs.feeds(model, subject.inputs).values())
+        if subject.route.name != "unbound":
+            return frontend.from_onnx(model, keep_params_in_input=False), fed
+        module, weights = self._relax.frontend.detach_params(frontend.from_onnx(model, keep_params_in_input=True))
+        return module, [*fed, *(each.numpy() for each in weights.get("main", ()))]
 
     def _from_tflite(self, subject: Subject) -> Any:
         frontend: Any = importlib.import_module("tvm.relax.frontend.tflite")

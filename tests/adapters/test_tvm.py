@@ -11,6 +11,7 @@ from instances import node, tensor
 from real_campaigns import filled, run
 
 from opera.compilers.tvm import TvmAdapter
+from opera.report.reproducer import driving_code
 
 ADD = node("Add", 13, A=tensor([1.0, 2.0]), B=tensor([3.0, 4.0]))
 READY = """
@@ -37,3 +38,12 @@ def test_torch_is_imported_for_routes_from_it_alone(routes: tuple[str, ...], tor
 def test_each_level_builds_a_whole_module(level: str, tmp_path: Path) -> None:
     found = run(filled(tmp_path, [ADD]), "tvm", "onnx", [], "--level", level)
     assert found.summary["verdicts"] == {"pass": 2}, "inputs at run time, and in the model"
+
+
+def test_weights_may_stay_inputs_of_the_module(tmp_path: Path) -> None:
+    workspace = filled(tmp_path, [ADD])
+    found = run(workspace, "tvm", "onnx", [], "--route", "unbound", "--input-form", "constant")
+    assert found.summary["verdicts"] == {"pass": 1}
+    text = driving_code(TvmAdapter, "onnx", {"route": "unbound", "absent": False, "compares": True, "nested": False, "stage": "run"}).text
+    assert "detach_params(from_onnx(model, keep_params_in_input=True))" in text
+    assert 'for entry in model.graph.input] + [each.numpy() for each in weights.get("main", ())]\n' in text
