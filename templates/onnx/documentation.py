@@ -117,6 +117,20 @@ def _blocks_without_scales(node: DocumentedNode, name: str, _: str) -> bool:
     return any(node.axes(name)) and len(ranks) == 2 and (ranks[1] != ranks[0] or ranks[1] == 0)
 
 
+def _of_no_class(node: DocumentedNode, name: str, _: str) -> bool:
+    """Whether a label is no class of the scores, which are the first input, and is not ignored."""
+    scores = next(iter(node.inputs.values()))
+    ignored = node.axes("ignore_index")
+    return scores.ndim > 1 and any(not 0 <= each < scores.shape[1] and each not in ignored for each in node.axes(name))
+
+
+def _beyond_the_step(node: DocumentedNode, name: str, _: str) -> bool:
+    """Whether the padding of an output is as large as both the stride and the dilation of its axis."""
+    more = node.axes(name)
+    steps = [node.axes(each) or [1] * len(more) for each in ("strides", "dilations")]
+    return any(each and each >= max(pair) for each, pair in zip(more, zip(*steps, strict=False), strict=False))
+
+
 def _of_another_order(node: DocumentedNode, name: str, _: str) -> bool:
     return any(each not in (1, 2) for each in node.axes(name))
 
@@ -133,6 +147,8 @@ _SENTENCES: Mapping[re.Pattern[str], Callable[[DocumentedNode, str, str], bool]]
     re.compile(r"C/\(blocksize \* blocksize\)"): _of_uneven_channels,
     re.compile(r"Used only for blocked quantization"): _blocks_without_scales,
     re.compile(r"only 1 or 2 are supported"): _of_another_order,
+    re.compile(r"element value shall be in range of \[0, C\)"): _of_no_class,
+    re.compile(r"must be less than the corresponding stride/dilation dimension"): _beyond_the_step,
     _SCALAR: _no_scalar,
 }
 """Sentences, and what breaks them: gets the name of the attribute or input that a sentence is about, and the name in the sentence."""

@@ -35,6 +35,8 @@ ONES, TWOS = tensor([1, 1], "int64"), tensor([2, 2], "int64")
         (node("DepthToSpace", 13, {"blocksize": 2}, input=counting(1, 6, 1, 1)), "blocksize"),
         (node("QuantizeLinear", 21, {"block_size": 2}, x=counting(4), y_scale=SCALAR), "blocked"),
         (node("LpNormalization", 22, {"p": 3}, input=IMAGE), "only 1 or 2"),
+        (node("NegativeLogLikelihoodLoss", 22, {}, input=counting(2, 3), target=tensor([0, 3], "int64")), "range"),
+        (node("ConvTranspose", 11, {"output_padding": [2, 0], "strides": [2, 2]}, X=IMAGE, W=KERNEL), "must be less"),
     ],
 )
 def test_a_model_that_breaks_a_sentence_is_invalid(instance: Instance, sentence: str) -> None:
@@ -64,6 +66,8 @@ def test_a_model_that_breaks_a_sentence_is_invalid(instance: Instance, sentence:
         node("SpaceToDepth", 13, {"blocksize": 3}, input=IMAGE),
         node("QuantizeLinear", 21, {"block_size": 2}, x=counting(4, 1), y_scale=counting(2, 1)),
         node("LpNormalization", 22, {"p": 1}, input=IMAGE),
+        node("NegativeLogLikelihoodLoss", 22, {"ignore_index": -1}, input=counting(2, 3), target=tensor([0, -1], "int64")),
+        node("ConvTranspose", 11, {"output_padding": [1, 0], "strides": [2, 2]}, X=IMAGE, W=KERNEL),
     ],
 )
 def test_a_model_that_breaks_none_is_a_test(instance: Instance) -> None:
