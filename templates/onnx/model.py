@@ -42,7 +42,7 @@ class OnnxTemplate:
 
     library = "onnx"
     forkable = True
-    revision = 10
+    revision = 11
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
