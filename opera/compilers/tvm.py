@@ -143,7 +143,7 @@ class TvmAdapter(Adapter):
         """The module, and the values that its main function takes, in order."""
         if subject.route.frontend == tvm_relax.FRONTEND:
             return tvm_relax.module_of(subject), list(subject.inputs.values())
-        if subject.route.name in ("onnx", "unbound", REJECTS):
+        if subject.route.artefact == "onnx" or subject.route.name == REJECTS:
             return self._from_onnx(subject)
         if subject.route.name == "litert":
             return self._from_tflite(subject)
@@ -196,7 +196,7 @@ class TvmAdapter(Adapter):
         executable, feeds = compiled
         machine = self._relax.VirtualMachine(executable, self._tvm.cpu())
         result = machine["main"](*(self._tensor(value) for value in feeds))
-        if subject.route.name == "onnx" and subject.outputs == 1:
+        if subject.route.artefact == "onnx" and subject.outputs == 1:
             return [self._output(result)]
         output = self._output(result)
         if subject.route.frontend == tvm_relax.FRONTEND:
@@ -239,7 +239,7 @@ class TvmAdapter(Adapter):
             return found
         if not subject.instance.kind.behaviour.has_one_operator:
             return subject.instance.operator
-        if subject.route.name == "onnx":
+        if subject.route.artefact == "onnx":
             names = of_onnx(subject.data)
             return (names[0] if len(names) == 1 else None) or onnx_format.operator_of(subject)
         if subject.route.name == "litert":
@@ -248,7 +248,7 @@ class TvmAdapter(Adapter):
         return of_torch(functions, subject.route.name) or torch_format.operators_of(subject)
 
     def converters(self, subject: Subject) -> Sequence[str]:
-        if subject.route.name == "onnx":
+        if subject.route.artefact == "onnx":
             return [name for name in of_onnx(subject.data) if name is not None]
         return super().converters(subject) if subject.instance.kind.behaviour.has_one_operator else ()
 

@@ -13,7 +13,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from opera.extensions.generators.hosts.onnx_settings import recorded_calls
 from opera.extensions.generators.onnx_settings import Call, Pool, Setting, call_of, evaluated
+from opera.extensions.generators.settings.conditions import combinations, conditions
 from opera.extensions.generators.settings.kinds import variations
 from opera.extract.description import INSTRUMENTATION, describe
 from opera.instance import Instance, decode_instance
@@ -162,3 +164,35 @@ def test_recorded_settings_become_models_that_the_checker_accepts(recorded: list
         made = OnnxTemplate().build(each, "key", 0)
         onnx.checker.check_model(made.proto, full_check=True)  # type: ignore[union-attr]
         assert each.expected is not None
+
+
+def test_each_condition_of_a_known_bug_pairs_settings_of_some_node_test() -> None:
+    """ONNX has no channels that come last, so it has none that come first."""
+    by_operator = recorded_calls()
+    pool = Pool(each for calls in by_operator.values() for each in calls)
+    settings = {name: [pool.settings(each) for each in calls[:2]] for name, calls in by_operator.items()}
+    idle = {
+        condition.name
+        for condition in conditions()
+        if not any(combinations([condition], name, each) for name, found in settings.items() for each in found)
+    }
+    assert idle == {"channels first"}
+
+
+def test_what_shape_inference_refuses_with_constants_is_no_setting() -> None:
+    split = call("Split", np.ones(6, "float32"), np.array([2, 4]))
+    node = helper.make_node("Split", ["in0", "in1"], ["a", "b"])
+    assert evaluated(replace(split, node=node)) is not None
+    assert evaluated(replace(split, node=node, inputs=(split.inputs[0], np.array([2, 5])))) is None
+
+
+def test_numbers_of_an_input_and_of_an_attribute_are_related_to_sizes() -> None:
+    pooled = call("MaxPool", np.ones((1, 1, 5, 5), "float32"), kernel_shape=[3, 3], strides=[1, 1])
+    assert [6, 6] in texts(Pool([pooled]).settings(pooled), "strides")
+    assert [5, 5] in texts(Pool([pooled]).settings(pooled), "kernel_shape")
+    top = call("TopK", np.ones((2, 5), "float32"), np.array([3]))
+    tried = [each.slots[1].tolist() for each in Pool([top]).settings(top) if each.factor == "input K"]
+    assert {(5,), (6,), (4,)} <= set(map(tuple, tried))
+    batch = call("Add", np.ones((2, 3), "float32"), np.ones((2, 3), "float32"))
+    (cut,) = [each for each in Pool([batch]).settings(batch) if each.length == 1 and each.dimension == 0]
+    assert [each.shape for each in cut.of(batch).inputs] == [(1, 3), (1, 3)]

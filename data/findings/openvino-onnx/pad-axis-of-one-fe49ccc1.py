@@ -1,0 +1,31 @@
+"""openvino/onnx: Pad: wrong result when data is dequantised and the padded axis has one element
+
+Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
+Reduced by hand (finding fe49ccc1df7e16c5). Fails with: data is quantised as int8 or uint8 and dequantised by a constant scalar scale,
+mode=constant, one axis alone has constant pads and has one element, (constant_value - zero point) * scale is not constant_value.
+Actual: values: expected 2.0, got 1.0 (50% of the elements)
+"""
+
+import numpy as np
+import onnx
+import openvino as ov
+
+text = """<ir_version: 10, opset_import: ["" : 21]>
+g (float[1,2] x) => (float[2,2] y) <float scale = {0.5}, int8 zero = {0}, int64[4] pads = {0, 0, 1, 0}, float value = {2}> {
+   q = QuantizeLinear(x, scale, zero)
+   data = DequantizeLinear(q, scale, zero)
+   y = Pad(data, pads, value)
+}
+"""
+model = onnx.parser.parse_model(text)
+onnx.checker.check_model(model, full_check=True)
+inputs = {"x": np.full((1, 2), 3, np.float32)}
+expected = np.array([[3.0, 3.0], [2.0, 2.0]], np.float32)
+
+core = ov.Core()
+compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+(actual,) = compiled(inputs).values()
+
+assert actual.dtype == expected.dtype, f"expected {expected.dtype}, got {actual.dtype}"
+assert actual.shape == expected.shape, f"expected shape {expected.shape}, got {actual.shape}"
+np.testing.assert_array_equal(actual, expected)
