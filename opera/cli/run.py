@@ -37,16 +37,7 @@ from opera.workers.cores import usable_cores
 from opera.workers.pool_protocol import Cluster
 
 SCHEMA = "run/1"
-_FORMS = {
-    "runtime": (InputForm.RUNTIME,),
-    "baked": (InputForm.BAKED,),
-    "constant": (InputForm.CONSTANT,),
-    "both": (InputForm.RUNTIME, InputForm.BAKED),
-    "folded": (InputForm.FOLDED,),
-    "symbolic": (InputForm.SYMBOLIC,),
-    "written": (InputForm.WRITTEN,),
-    "refused": (InputForm.REFUSED,),
-}
+_FORMS = {"both": (InputForm.RUNTIME, InputForm.BAKED), **{each.value: (each,) for each in InputForm}}
 _subject = heading("What to test")
 _tests = heading("Which tests, in which order")
 _stop = heading("When to stop")
