@@ -160,7 +160,7 @@ def test_a_hostile_text_is_a_literal_or_an_error(instance: Instance, library: st
         elif library == "keras":
             text, _ = keras_source.model_source(instance, [], [], 0)
         else:
-            text, _ = tensorflow_source.module_source(instance, [], [], texts=True)
+            text, _ = tensorflow_source.module_source(instance, [], [], texts=True, free=0, shapes=[])
     except ValueError:  # no name: there is no text
         return
     names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
 
 import commands
 import numpy as np
