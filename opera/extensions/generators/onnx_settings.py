@@ -38,6 +38,8 @@ _DTYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
 _QUOTED = re.compile(r"['\"`](\w+)['\"`]")
 _FORBIDDEN = re.compile(r"simultaneously with (\w+)")
 _Shapes = tuple[Optional[tuple[int, ...]], ...]
+Evaluated = tuple[Any, list[Any], list[Any]]
+"""A model whose outputs have types, its inputs, and what the evaluator gives for them."""
 _OLDEST = 13
 _FEW = 8
 """Most numbers of an input that holds sizes, pads, axes or indices."""
@@ -342,7 +344,7 @@ def _dtype(text: str) -> Any:
     return onnx.helper.tensor_dtype_to_np_dtype(number) if number in dtype_names() else None
 
 
-def evaluated(call: Call) -> Optional[tuple[Any, list[Any], list[Any]]]:
+def evaluated(call: Call) -> Optional[Evaluated]:
     """A model of *call*, its inputs and its outputs; None where checker or evaluator rejects it, or an output is no tensor or too large."""
     names = [formal_name(call.schema, slot) + f"_{slot}" if value is not None else "" for slot, value in enumerate(call.inputs)]
     node = onnx.NodeProto()
@@ -357,7 +359,7 @@ def evaluated(call: Call) -> Optional[tuple[Any, list[Any], list[Any]]]:
     return evaluated_model(onnx.helper.make_model(onnx.helper.make_graph([node], "settings", inputs, empty), opset_imports=imports), feeds)
 
 
-def evaluated_model(model: Any, feeds: Mapping[str, Any]) -> Optional[tuple[Any, list[Any], list[Any]]]:
+def evaluated_model(model: Any, feeds: Mapping[str, Any]) -> Optional[Evaluated]:
     """*model* with the types of what the evaluator gives for *feeds*, these, and that; None as for `evaluated`."""
     try:
         found = importlib.import_module("onnx.reference").ReferenceEvaluator(model).run(None, dict(feeds))

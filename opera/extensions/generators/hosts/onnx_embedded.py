@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from opera.extensions.generators import onnx_random
-from opera.extensions.generators.hosts.onnx_settings import LATE, recorded_calls
+from opera.extensions.generators.hosts.onnx_settings import in_time, recorded_calls
 from opera.extensions.generators.onnx_embedded import KINDS, Embedded
 from opera.extensions.generators.onnx_settings import Call, evaluated_model
 from opera.extensions.generators.settings.kinds import spread
 from opera.instrumentation.hosts import arguments
-from opera.instrumentation.hosts.limits import Late, alarm
 from opera.instrumentation.onnx import graph_document
 from opera.instrumentation.stream import Stream
 from opera.instrumentation.wire import Unrecordable
@@ -63,11 +62,7 @@ def _of_operator(
 
 
 def _record(operator: str, made: Embedded, stream: Stream) -> None:
-    try:
-        with alarm(LATE):
-            found = evaluated_model(made.model, made.inputs)
-    except Late:
-        found = None
+    found = in_time(evaluated_model, made.model, made.inputs)
     if found is None:
         stream.drop("not-valid", operator)
         return

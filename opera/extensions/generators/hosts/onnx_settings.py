@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
 
-from opera.extensions.generators.onnx_settings import Call, Pool, call_of, evaluated
+from opera.extensions.generators.onnx_settings import Call, Evaluated, Pool, call_of, evaluated
 from opera.extensions.generators.settings.conditions import combinations, conditions
 from opera.extensions.generators.settings.kinds import spread, variations
 from opera.instrumentation.hosts import arguments
@@ -17,7 +17,7 @@ from opera.instrumentation.stream import Stream
 from opera.instrumentation.wire import Unrecordable
 
 onnx: Any = importlib.import_module("onnx")
-LATE = 1.0
+_LATE = 1.0
 """Seconds for one evaluation; the evaluator runs large windows in Python."""
 
 
@@ -50,11 +50,7 @@ def _record(call: Call, pool: Pool, options: Any, stream: Stream) -> None:
     settings = pool.settings(call)
     combined = combinations(conditions(), operator, settings) if options.known == "yes" else None
     for _, each in variations(call, settings, options.pairs, f"{options.seed}:{operator}", combined):
-        try:
-            with alarm(LATE):
-                found = evaluated(each)
-        except Late:
-            found = None
+        found = in_time(evaluated, each)
         if found is None:
             stream.drop("not-valid", operator)
             continue
@@ -62,6 +58,15 @@ def _record(call: Call, pool: Pool, options: Any, stream: Stream) -> None:
             stream.record(node_document(*found))
         except Unrecordable as error:
             stream.drop(str(error), operator)
+
+
+def in_time(evaluate: Callable[..., Optional[Evaluated]], *given: Any) -> Optional[Evaluated]:
+    """What *evaluate* makes of *given*; None where that takes too long."""
+    try:
+        with alarm(_LATE):
+            return evaluate(*given)
+    except Late:
+        return None
 
 
 def recorded_calls() -> dict[str, list[Call]]:

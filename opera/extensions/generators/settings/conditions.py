@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ class Condition:
     causes: tuple[str, ...]
 
 
+@cache
 def conditions() -> tuple[Condition, ...]:
     """All conditions that the package has."""
     rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["condition"]
