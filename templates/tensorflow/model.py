@@ -37,7 +37,8 @@ class TensorFlowTemplate:
         return {"tensorflow": str(tf.__version__)}
 
     def build(self, instance: Instance, key: str, seed: int) -> TensorFlowModel:
-        return TensorFlowModel(instance, key, seed)
+        own: TensorFlowModel | None = instance.kind.behaviour.model(self.library, instance, key, seed)
+        return TensorFlowModel(instance, key, seed) if own is None else own
 
 
 class TensorFlowModel:
