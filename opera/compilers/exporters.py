@@ -54,7 +54,7 @@ CAPTURES = ("torch.export", "torch.jit.trace", "tf.function", "onnx")
 """Names of libraries' own captures; that a failure is of one of them only a second look can tell, of an exporter the first one may."""
 
 
-_ISSUE_FORMS = {"torch.onnx": "pytorch", "torch.export": "pytorch", "torch.jit.trace": "pytorch"}
+_ISSUE_FORMS = {"torch.onnx": "onnxscript", "torch.export": "pytorch", "torch.jit.trace": "pytorch"}
 
 
 def issue_form(name: str) -> str:

@@ -37,6 +37,7 @@ CASES = {
     "fuzz": ("fuzz", "run", "--policy", "nothing"),
     "import": ("import", "fake.jsonl", "--json"),
     "issue": ("issue", "nothing"),
+    "upstream": ("upstream", "fake.jsonl"),
     "verify": ("verify", "nothing"),
     "ls": ("ls", "--json"),
     "localize": ("localize", "nothing.onnx", "--compiler", "nothing"),

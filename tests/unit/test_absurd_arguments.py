@@ -23,7 +23,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "extract": ("--lib", "onnx", "--only", "none"), "prioritize": ("--compiler", "tvm", "--frontend", "onnx"),
     "run": ("--compiler", "tvm", "--frontend", "onnx"), "top": ("--once",), "combine": ("other",), "triage": (), "report": (), "matrix": (),
     "show": ("abc",), "reproduce": ("abc",), "issue": ("abc",), "env create": ("tvm",), "env list": (), "env remove": ("tvm",),
-    "baseline update": ("known.toml",), "baseline check": ("known.toml",), "evaluate": (), "compare": ("a", "b"), "verify": (),
+    "baseline update": ("known.toml",), "baseline check": ("known.toml",), "evaluate": (), "compare": ("a", "b"), "verify": (), "upstream": ("none.jsonl",),
     "bisect": ("abc",),
     "check": ("model.onnx",), "localize": ("model.onnx", "--compiler", "none"),
     "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),
@@ -42,7 +42,7 @@ LEAST: dict[str, tuple[str, ...]] = {
 """Every command with the arguments that it cannot do without."""
 WITHOUT = (
     "env create", "env list", "env remove", "doctor", "diff", "config show", "equipped", "stablehlo interpret", "stablehlo test",
-    "stablehlo fold", "verify",
+    "stablehlo fold", "verify", "upstream",
     "check", "fuzz generate", "fuzz mutate", "fuzz run", "opidiff check", "opidiff expand", "opidiff schema", "opidiff run",
 )  # fmt: skip
 """Commands that look at no workspace, or at a file before it."""

@@ -1,4 +1,4 @@
-"""Findings for others: the text of an issue, in the form of the project that it goes to, and a check of recorded findings."""
+"""Findings for others: the text of an issue, in the form of its project, what is known upstream, and a check of recorded ones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ COMMANDS = Commands(
     "Results",
     {
         "issue": ("opera.extensions.findings.issue", "Write an issue about a finding, in the form of its project."),
+        "upstream": ("opera.extensions.findings.upstream", "Search a tracker's issues for recorded findings."),
         "verify": ("opera.extensions.findings.verify", "Run the scripts of recorded findings, and say which still fail."),
     },
 )

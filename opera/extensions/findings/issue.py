@@ -16,7 +16,9 @@ from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, one_line, print_json, say, write
 from opera.difftest.judge import headline
 from opera.errors import EnvironmentBroken, Exit, UserError
-from opera.extensions.findings.text import IssueFacts, call_of, provenance_of, text_of
+from opera.extensions.findings.recorded import State
+from opera.extensions.findings.recorded_issue import recorded, recorded_text, tried
+from opera.extensions.findings.text import IssueFacts, call_of, form_of, provenance_of, text_of
 from opera.oracles.verdict import Verdict
 from opera.report.details import campaigns_of, finding_of, finding_with, named, renamed, resolve, result_of, siblings
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
@@ -29,6 +31,8 @@ from opera.workers.supervision import working_folder
 
 SCHEMA = "issue/1"
 _NOT_READY = 1
+_PACKED = "b85decode("
+"""What only a script with values has that are too many to read."""
 _NO_VERSIONS: Mapping[str, Any] = {}
 
 
@@ -40,23 +44,30 @@ _NO_VERSIONS: Mapping[str, Any] = {}
 def command(identity: str, output: Path | None, no_run: bool, workspace: Path, as_json: bool) -> int:
     """Write the text of an issue about a finding or a failing test, in the form of its project.
 
+    ID is that of a finding or test of the workspace, or SUBJECT/NAME or the script of a recorded finding, e.g. tvm-onnx/if-77b3c29e.
     OPERA runs the script of the text first, and sends nothing. Exit with 0 when the script shows the failure or --no-run is given,
     with 1 when it does not; the text then says so at its top.
     """
     check_outputs(as_json, output)
     config = load_config()
-    with open_workspace(workspace, write=False) as space:
-        facts = _facts(space, config, identity, run=not no_run)
-    text = text_of(facts)
+    found = recorded(identity)
+    if found is not None:
+        outcome = None if no_run else tried(found, config)
+        reproduced = None if outcome is None else outcome.state is State.FAILS
+        name, form, text, is_ready = found.name, form_of(found.table.compiler), recorded_text(found, outcome), True
+    else:
+        with open_workspace(workspace, write=False) as space:
+            facts = _facts(space, config, identity, run=not no_run)
+        reproduced = None if facts.tried is None else facts.tried.reproduced
+        name, form, text, is_ready = facts.finding, facts.form, text_of(facts), bool(facts.script)
     if output is not None or not as_json:
         write(output or STDOUT, text)
-    reproduced = None if facts.tried is None else facts.tried.reproduced
     if as_json:
         file = None if output is None else str(output)
-        print_json({"schema": SCHEMA, "finding": facts.finding, "form": facts.form, "reproduced": reproduced, "file": file, "text": text})
+        print_json({"schema": SCHEMA, "finding": name, "form": form, "reproduced": reproduced, "file": file, "text": text})
     elif output not in (None, STDOUT):
         say(f"issue: {output}")
-    return Exit.CLEAN if reproduced or (no_run and facts.script) else _NOT_READY
+    return Exit.CLEAN if reproduced or (no_run and is_ready) else _NOT_READY
 
 
 def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> IssueFacts:
@@ -71,6 +82,8 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Iss
         cases = [*([smaller] if smaller else []), original(space, finding.representative)]
         facts = _tried(space, config, finding.id, cases, len(finding.tests), run=run)
         facts = replace(facts, owner=finding.compiler, opinions=finding.opinions)
+        if smaller is None and _PACKED in facts.script:
+            raise UserError(f"the finding {finding.id} is not reduced, and its script holds packed data; run `opera triage` first")
         if facts.case is not smaller:
             return facts
         every = findings_in(space)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,15 @@ class Row(msgspec.Struct, frozen=True):
         summary: Message of the failure.
         operators: APIs of the failing call.
         versions: Outcomes on versions of the compiler, as `opera bisect` says them in short.
+        stage: Stage that failed.
+        route: Chain of conversions from library to compiler.
+        converter: Part of the compiler that converts the operator.
+        trigger: Condition that the failure needs.
+        seen_with: Versions and settings that showed the failure.
+        cause: Root cause; the name of the row where there is none.
+        why: Judgement in one sentence.
+        fails: Other calls that fail.
+        passes: Call that passes, for each part of the trigger.
     """
 
     name: str
@@ -52,6 +62,15 @@ class Row(msgspec.Struct, frozen=True):
     summary: str
     operators: tuple[str, ...]
     versions: str = ""
+    stage: str = ""
+    route: str = ""
+    converter: str = ""
+    trigger: str = ""
+    seen_with: str = ""
+    cause: str = ""
+    why: str = ""
+    fails: tuple[str, ...] = ()
+    passes: Mapping[str, str] = {}
 
     @property
     def is_fixed(self) -> bool:
@@ -66,6 +85,11 @@ class Table(msgspec.Struct, frozen=True):
     frontend: str
     finding: tuple[Row, ...] = ()
 
+    @property
+    def subject(self) -> str:
+        """Name of its file, and of the folder of its scripts."""
+        return f"{self.compiler}-{self.frontend}"
+
 
 def tables(folder: Path) -> Iterator[Table]:
     """The tables of *folder*; raises UserError for a file that is no table, and for a name that no script can have."""
@@ -77,11 +101,20 @@ def tables(folder: Path) -> Iterator[Table]:
             table = msgspec.toml.decode(read_file(path), type=Table)
         except (OSError, msgspec.MsgspecError, RecursionError) as error:
             raise UserError(f"{path} is no table of findings: {one_line(str(error))}") from error
-        names = [f"{table.compiler}-{table.frontend}", *(row.name for row in table.finding)]
+        names = [table.subject, *(row.name for row in table.finding)]
         wrong = next((name for name in names if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name)), None)
         if wrong is not None or names[0] != path.stem:
             raise UserError(f"{path} is no table of findings: {one_line(wrong or names[0])!r} names neither it nor a script of it")
         yield table
+
+
+def title_of(script: Path) -> str:
+    """The title of a finding: the first line of its *script*, without the subject."""
+    try:
+        first = ast.get_docstring(ast.parse(read_file(script))) or ""
+    except (OSError, SyntaxError, ValueError, RecursionError) as error:
+        raise UserError(f"{script} is no script of a finding: {one_line(str(error))}") from error
+    return one_line(first.partition("\n")[0].partition(": ")[2])
 
 
 @dataclass(frozen=True)

@@ -79,11 +79,17 @@ class IssueFacts:
     @property
     def form(self) -> str:
         """Name of the project's form; the owner's name if the adapter has the text."""
-        declared = _declared_form(self.owner)
-        return self.owner if _is_text(declared) else declared
+        return form_of(self.owner)
 
 
-def _declared_form(owner: str) -> str:
+def form_of(owner: str) -> str:
+    """Name of the form of a project; the owner's name if the adapter has the text."""
+    declared = declared_form(owner)
+    return owner if _is_text(declared) else declared
+
+
+def declared_form(owner: str) -> str:
+    """The form of a project as it is declared: a name, or the text."""
     adapter = known_adapter(owner)
     return issue_form(owner) if adapter is None else adapter.issue_form
 
@@ -109,16 +115,7 @@ def call_of(workspace: Workspace, case: ScriptCase) -> str:
 
 
 def text_of(facts: IssueFacts) -> str:
-    """The issue as Markdown.
-
-    Raises:
-        UserError: the adapter has a form that does not exist or cannot be filled in.
-    """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
-    )
+    """The issue as Markdown; raises as `filled`."""
     result = facts.result
     versions = _versions(facts.campaign)
     values = {
@@ -139,21 +136,37 @@ def text_of(facts: IssueFacts) -> str:
         "why_none": inline(facts.why_none),
         "versions": [NamedText(inline(row.name), inline(row.value)) for row in versions],
         "version": next((inline(row.value) for row in versions if row.name == facts.owner), "unknown"),
-        "system": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
-        "python": platform.python_version(),
         "ruled_out": [*_ruled_out(facts), *_third_opinions(facts)],
         "provenance": [code(each) for each in facts.provenance],
         "siblings": [code(each) for each in facts.siblings],
         "tests": facts.tests,
         "is_crash": result.verdict is not Verdict.INCONSISTENT,
     }
-    form = _declared_form(facts.owner)
+    return filled(facts.owner, values)
+
+
+def filled(owner: str, values: Mapping[str, object]) -> str:
+    """The form of the project *owner* with *values*.
+
+    Raises:
+        UserError: the adapter has a form that does not exist or cannot be filled in.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
+    here = {
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+    }
+    form = declared_form(owner)
     try:
         template = environment.from_string(form) if _is_text(form) else environment.get_template(f"{form}.md.j2")
-        text = template.render(values).strip()
+        text = template.render({**here, **values}).strip()
     except jinja2.TemplateError as error:
-        raise UserError(f"the issue form of the adapter {facts.owner} cannot be filled in ({error!r}); correct its `issue_form`") from error
+        raise UserError(f"the issue form of the adapter {owner} cannot be filled in ({error!r}); correct its `issue_form`") from error
     return re.sub(r"\n{3,}(?=[^\n]*\n)", "\n\n", text) + "\n"
 
 

@@ -67,9 +67,8 @@ def verified(folder: Path, chosen: Sequence[tuple[Table, Row]], config: Config, 
     """The state of each finding, in order; *jobs* scripts run at a time."""
 
     def one(table: Table, row: Row) -> Verified:
-        subject = f"{table.compiler}-{table.frontend}"
-        found = shown(folder / subject / f"{row.name}.py", table.compiler, row, config)
-        return Verified(subject, row.name, found.state, one_line(found.said, 200))
+        found = shown(folder / table.subject / f"{row.name}.py", table.compiler, row, config)
+        return Verified(table.subject, row.name, found.state, one_line(found.said, 200))
 
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(one, *each) for each in chosen]

@@ -48,6 +48,7 @@ def calls(library: str) -> Iterator[Drawn]:
         yield from _of_tensorflow()
         return
     yield from _of_sizes()
+    yield from _of_nothing()
     yield from _of_tensors()
     yield from _in_place()
     yield from _choices()
@@ -63,15 +64,26 @@ def _of_sizes() -> Iterator[Drawn]:
         yield Drawn("torch.rand_like", laws.uniform(0, 1), [("input", like)])
         yield Drawn("torch.randn", laws.normal(0, 1), [("size", [_DRAWS])], [("dtype", _DType(dtype))])
         yield Drawn("torch.randn_like", laws.normal(0, 1), [("input", like)])
-    for low, high in ((0, 2), (3, 9), (-3, 2), (0, 1), (-100, 100), (0, 2**31), (-(2**40), 2**40)):
+    for low, high in ((0, 2), (3, 9), (-3, 2), (0, 1), (-100, 100), (2**22, 2**22 + 2), (0, 2**31)):
         yield Drawn("torch.randint", laws.integers(low, high), [("low", low), ("high", high), ("size", [_DRAWS])])
         yield Drawn("torch.randint_like", laws.integers(low, high), [("input", _full(0, "int64")), ("low", low), ("high", high)])
     for dtype in ("float32", "float64", "int32", "int8", "uint8"):
         law = laws.integers(0, 5)
         yield Drawn("torch.randint", law, [("high", 5), ("size", [_DRAWS])], [("dtype", _DType(dtype))])
         yield Drawn("torch.randint_like", law, [("input", _full(0, dtype)), ("high", 5)])
+        yield Drawn("torch.randint", laws.integers(2, 7), [("low", 2), ("high", 7), ("size", [_DRAWS])], [("dtype", _DType(dtype))])
     for count in (2, _DRAWS):
         yield Drawn("torch.randperm", Law(0, count - 1, whole=True, apart=count, distinct=count), [("n", count)])
+
+
+def _of_nothing() -> Iterator[Drawn]:
+    """One number, of which nothing is known but where it lies."""
+    yield Drawn("torch.rand", Law(0, 1), [("size", [])])
+    yield Drawn("torch.rand_like", Law(0, 1), [("input", np.zeros((), "float32"))])
+    yield Drawn("torch.randint", Law(3, 8, whole=True), [("low", 3), ("high", 9), ("size", [])])
+    yield Drawn("torch.bernoulli", laws.certain(1.0), [("input", np.ones((), "float32"))])
+    weights = np.array([0.25, 0.0, 0.75], "float32")
+    yield Drawn("torch.multinomial", Law(0, 2, values=(0.0, 2.0), whole=True), [("input", weights), ("num_samples", 1)])
 
 
 def _of_tensors() -> Iterator[Drawn]:
@@ -88,6 +100,11 @@ def _of_tensors() -> Iterator[Drawn]:
         yield Drawn("torch.normal", law, [("mean", means), ("std", deviation)])
         yield Drawn("torch.normal", law, [("mean", mean), ("std", deviations)])
         yield Drawn("torch.normal", law, [("mean", means), ("std", deviations)])
+        yield Drawn("torch.normal", law, [("mean", means[:, :1]), ("std", deviations)])
+        yield Drawn("torch.normal", law, [("mean", means), ("std", np.full((), deviation, "float32"))])
+        for dtype in ("float64", "float16"):
+            yield Drawn("torch.normal", law, [("mean", mean), ("std", deviation), ("size", [_DRAWS])], [("dtype", _DType(dtype))])
+            yield Drawn("torch.normal", law, [("mean", _full(mean, dtype)), ("std", _full(deviation, dtype))])
     for rate in (0.5, 3.0, 12.0):
         yield Drawn("torch.poisson", laws.poisson(rate), [("input", _full(rate, "float32"))])
     yield Drawn("torch.poisson", laws.certain(0.0), [("input", _full(0.0, "float32"))])
@@ -228,7 +245,7 @@ def _value(value: Any) -> Any:
         data = (value.array.view("uint32") >> 16).astype("uint16")
         return _tensor(value.array.shape, "bfloat16", data.tobytes())
     if isinstance(value, np.ndarray):
-        return _tensor(value.shape, str(value.dtype), value.tobytes())
+        return _tensor(value.shape, str(value.dtype), np.ascontiguousarray(value).tobytes())
     if isinstance(value, (list, tuple)):
         return [_value(each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):

@@ -64,8 +64,9 @@ class Law:
         return [[name, list(map(_plain, value)) if isinstance(value, tuple) else value] for name, value in tree.items()]
 
     def slack(self, dtype: str) -> float:
-        """How far rounding may move a draw of *dtype*."""
-        return _SLACK.get(dtype, 1e-5) * max([1.0, *(abs(each) for each in (self.low, self.high) if math.isfinite(each))])
+        """How far rounding may move a draw of *dtype*; integers stay apart."""
+        found = _SLACK.get(dtype, 1e-5) * max([1.0, *(abs(each) for each in (self.low, self.high) if math.isfinite(each))])
+        return min(found, 0.25) if self.whole else found
 
     def expectations(self, draws: int) -> Iterator[tuple[Where, float, float, float]]:
         """What holds for two sets of *draws* independent numbers: which ones, a threshold, the share below it, how far that may be off."""

@@ -20,7 +20,7 @@ WRONG = "library-draws-otherwise"
 _EVENTS = {
     Where.ONE: "one <= {0!r}",
     Where.BOTH: "(one <= {0!r}) & (two <= {0!r})",
-    Where.PAIRS: "(one[0::2] <= {0!r}) & (one[1::2] <= {0!r})",
+    Where.PAIRS: "larger <= {0!r}",
 }
 
 
@@ -36,6 +36,7 @@ class Dialect:
         mean: Function that gives the mean.
         cast: Call that makes its argument a float32.
         sort: Call that sorts its argument along the last axis.
+        largest: Call that gives the largest element of each row.
     """
 
     module: str
@@ -45,6 +46,7 @@ class Dialect:
     mean: str
     cast: str
     sort: str
+    largest: str
 
 
 def lines(law: Law, size: int, dtype: str, dialect: Dialect) -> list[str]:
@@ -53,7 +55,12 @@ def lines(law: Law, size: int, dtype: str, dialect: Dialect) -> list[str]:
     Raises:
         Invalid: so many elements are no draws of that law.
     """
-    if size % law.apart or size // law.apart < (2 if law.shares else 1) or (law.distinct and size % law.distinct):
+    if (
+        size % law.apart
+        or size // law.apart < (2 if law.shares else 1)
+        or (law.shares and size // law.apart % 2)
+        or (law.distinct and size % law.distinct)
+    ):
         raise Invalid("no-law")
     head = (
         f"class Stated({dialect.module}):",
@@ -93,9 +100,12 @@ def _body(law: Law, size: int, dtype: str, dialect: Dialect) -> Iterator[str]:
     near = law.slack(dtype)
     yield "first, second = self.operator(*inputs), self.operator(*inputs)"
     yield "first, second = (each[0] if isinstance(each, tuple) else each for each in (first, second))"
+    shape = f"(-1, {law.apart})" if law.apart > 1 else "(-1,)"
     for name, draw in (("whole", "first"), ("other", "second")):
-        yield f"{name} = {dialect.library}.reshape({dialect.cast.format(draw)}, (-1, {law.apart}))"
-    yield "one, two = whole[:, 0], other[:, 0]"
+        yield f"{name} = {dialect.library}.reshape({dialect.cast.format(draw)}, {shape})"
+    yield "one, two = whole[:, 0], other[:, 0]" if law.apart > 1 else "one, two = whole, other"
+    if law.shares:
+        yield f"larger = {dialect.largest.format(f'{dialect.library}.reshape(one, (-1, 2))')}"
     if law.distinct:
         yield f"ordered = {dialect.sort.format(f'{dialect.library}.reshape(whole, (-1, {law.distinct}))')}"
     yield "return ("

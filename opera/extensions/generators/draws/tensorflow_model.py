@@ -14,7 +14,14 @@ from opera.templates.tensorflow.artefacts import tf
 from opera.templates.tensorflow.model import TensorFlowModel
 
 _DIALECT = stated.Dialect(
-    "tf.Module", "__call__", "tf", "tf.reduce_all", "tf.reduce_mean", cast="tf.cast({}, tf.float32)", sort="tf.sort({})"
+    "tf.Module",
+    "__call__",
+    "tf",
+    "tf.reduce_all",
+    "tf.reduce_mean",
+    cast="tf.cast({}, tf.float32)",
+    sort="tf.sort({})",
+    largest="tf.reduce_max({}, 1)",
 )
 
 

@@ -13,13 +13,20 @@ from opera.instance import Instance, Kind
 from opera.models.template import PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.templates.pytorch.model import PyTorchModel
+from opera.templates.pytorch.source import expected_source
 
 torch: Any = importlib.import_module("torch")
 
 _DIALECT = stated.Dialect(
-    "torch.nn.Module", "forward", "torch", "torch.all", "torch.mean", cast="{}.to(torch.float32)", sort="torch.sort({})[0]"
+    "torch.nn.Module",
+    "forward",
+    "torch",
+    "torch.all",
+    "torch.mean",
+    cast="{}.to(torch.float32)",
+    sort="torch.sort({})[0]",
+    largest="torch.max({}, 1)[0]",
 )
-_EXPECTED = "with torch.no_grad():\n    result = model(*inputs)\nexpected = [leaf.numpy() for leaf in result]"
 
 
 class DrawnModel(PyTorchModel):
@@ -52,4 +59,5 @@ class DrawnModel(PyTorchModel):
             found = super().source(form)
         finally:
             self.instance, self.part = drawn, module
-        return replace(found, text=stated.around(found.text, self._lines), expected=_EXPECTED)
+        expected = expected_source(plain=False, writes=False, converts="def numpy_of(" in found.text)
+        return replace(found, text=stated.around(found.text, self._lines), expected=expected)

@@ -1,0 +1,26 @@
+"""openvino/pytorch: torch.normal: crash when dtype is given
+
+Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
+Reduced from the test of a random call (finding 32238e27fffc8efa). Fails with: mean and std are numbers, dtype is given.
+Actual: OpConversionFailure: [PyTorch Frontend] Couldn't get dtype input
+"""
+
+import numpy as np
+import openvino as ov
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self):
+        return torch.normal(0.0, 1.0, (4000,), dtype=torch.float32)
+
+
+model = Model()
+inputs = ()
+
+captured = torch.jit.trace(model, inputs, check_trace=False)
+converted = ov.convert_model(captured, input=[list(value.shape) for value in inputs])
+compiled = ov.Core().compile_model(converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+(actual,) = compiled([value.numpy() for value in inputs]).values()
+
+assert actual.dtype == np.float32 and actual.shape == (4000,), f"expected float32 of shape (4000,), got {actual.dtype} of {actual.shape}"
+assert abs(actual.mean()) < 0.15 and abs(actual.std() - 1) < 0.15, f"expected mean 0 and deviation 1, got {actual.mean()} and {actual.std()}"
