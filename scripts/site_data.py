@@ -23,13 +23,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import msgspec
-from recorded_findings import Finding, Status, Table, title_of
+from recorded_findings import FOLDER, Finding, Status, Table, title_of
 from recorded_versions import FOLDER as VERSIONS
 from recorded_versions import Recorded
 from recorded_versions import read as read_versions
 
 from opera.compilers.registry import plugins
 from opera.difftest.messages import BUILDS_ONLY
+from opera.extensions.findings.families import families
 from opera.models.forms import form_parts
 from opera.oracles.verdict import Stage
 from opera.untrusted import lines_of
@@ -262,7 +263,8 @@ def support_document(found: Sequence[Support]) -> dict[str, Any]:
 
 
 def findings_document(found: Sequence[Table]) -> dict[str, Any]:
-    """`findings/1`: the rows of data/findings, each with title, layer, and the places of its script and page."""
+    """`findings/1`: the rows of data/findings, each with title, fix, issue, layer, and the places of its script and page."""
+    known = families(FOLDER)
     return {
         "schema": "findings/1",
         "findings": [
@@ -271,6 +273,8 @@ def findings_document(found: Sequence[Table]) -> dict[str, Any]:
                 "compiler": table.compiler,
                 "frontend": table.frontend,
                 "title": title_of(table.script(each).read_text(encoding="utf-8")),
+                "fix": known.fix(each),
+                "issue": known.issue(each),
                 "layer": layer(table, each),
                 **msgspec.to_builtins(each),
                 "status": each.status.value,

@@ -72,7 +72,7 @@ def test_rows_are_in_the_order_of_their_names_and_no_two_have_one_name(tmp_path:
 
 def test_each_finding_has_a_script_that_compiles_and_each_script_a_finding() -> None:
     scripts = {table.script(each) for table, each in ROWS}
-    assert scripts == {path for path in FOLDER.rglob("*") if path.is_file() and path.parent != FOLDER}
+    assert scripts == {path for path in FOLDER.rglob("*") if path.is_file() and path.parent not in (FOLDER, FOLDER / "families")}
     for path in scripts:
         text = path.read_text(encoding="utf-8")
         compile(text, str(path), "exec")

@@ -1,4 +1,4 @@
-"""inductor-cuda/pytorch: torch.index_add: crash when values are added at places that an index names, dtype(input) is int8, uint8 or int16
+"""inductor-cuda/pytorch: torch.index_add, torch.scatter_add: crash when dtype(input) is int8, uint8 or int16
 
 Seen with torch 2.11.0+cu130, cxx g++, backend inductor, gpu NVIDIA H200, cuda 13.0.
 Reduced from a test of a campaign by hand. Fails with: values are added at places that an index names, dtype(input) is int8, uint8 or int16.

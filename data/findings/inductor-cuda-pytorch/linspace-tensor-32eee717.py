@@ -1,4 +1,4 @@
-"""inductor-cuda/pytorch: torch.linspace: crash when start or end is a tensor on the GPU, device is cpu
+"""inductor-cuda/pytorch: torch.linspace: crash when start or end is a tensor on the GPU and device='cpu'
 
 Seen with torch 2.11.0+cu130, cxx g++, backend inductor, gpu NVIDIA H200, cuda 13.0.
 Reduced from a test of a campaign by hand. Fails with: start or end is a tensor on the GPU, device is cpu.

@@ -1,4 +1,4 @@
-"""inductor-cuda/pytorch: torch.as_strided_scatter: crash when dtype(input) is complex64 or complex128
+"""inductor-cuda/pytorch: torch.as_strided_scatter, torch.diagonal_scatter: crash when input is complex
 
 Seen with torch 2.11.0+cu130, cxx g++, backend inductor, gpu NVIDIA H200, cuda 13.0.
 Reduced from a test of a campaign by hand. Fails with: dtype(input) is complex64 or complex128.

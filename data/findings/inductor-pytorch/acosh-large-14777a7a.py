@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.acosh: infinity when the argument is larger than the square root of the largest number
+"""inductor/pytorch: torch.acosh: infinity when input has a value whose square overflows
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Reduced from a generated program (finding 14777a7a0c0cad65). Fails with: dtype(input) is float32, bfloat16 or float64, input has a value above the square root of the largest one of its dtype, input has as many elements as a vector or nearly so.

@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.Tensor.atan2_: accepted when other broadcasts input to a larger shape
+"""inductor/pytorch: torch.Tensor.atan2_, pow_, hypot_: accepted when other broadcasts input to a larger shape
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: other broadcasts input to a larger shape.

@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.index_add: accepted when index is negative
+"""inductor/pytorch: torch.index_add, torch.index_copy, torch.index_select: accepted when index is negative
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: index is negative.

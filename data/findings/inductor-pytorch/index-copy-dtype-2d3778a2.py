@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.index_copy: accepted when input and source differ in dtype
+"""inductor/pytorch: torch.index_copy, torch.index_add, torch.put: accepted when source has another dtype
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: input and source differ in dtype.

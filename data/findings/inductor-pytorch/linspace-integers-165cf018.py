@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.linspace: wrong result when dtype is an integer dtype, end or start is not whole
+"""inductor/pytorch: torch.linspace: wrong result when dtype is an integer dtype and start or end is not whole
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: dtype is an integer dtype, end or start is not whole.

@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.narrow: crash when start is a tensor, dtype(start) is not int64
+"""inductor/pytorch: torch.narrow: crash when start is a tensor whose dtype is not int64
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: start is a tensor, dtype(start) is not int64.

@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.repeat_interleave: accepted when repeats is negative, output_size is given
+"""inductor/pytorch: torch.repeat_interleave: accepted when repeats is negative and output_size is given
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: repeats is negative, output_size is given.

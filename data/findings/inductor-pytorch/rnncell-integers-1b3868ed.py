@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.nn.RNNCell: accepted when input is int32 and the weights are float32
+"""inductor/pytorch: torch.nn.RNNCell, torch.nn.Linear: accepted when input is int32 and the weights float32
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Written by hand. Fails with: input is int32 and the weights are float32.

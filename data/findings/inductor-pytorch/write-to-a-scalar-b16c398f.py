@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.Tensor.add_: wrong result when input is a float64 of rank 0, which the caller reads afterwards
+"""inductor/pytorch: torch.Tensor.add_: write lost when input is a float64 of rank 0
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Reduced from test 87337c55ee32. Fails with: writes after the call, dtype(input)=float64, rank(input)=0.

@@ -1,4 +1,4 @@
-"""iree/onnx: LSTM: wrong result when P changes the result
+"""iree/onnx: LSTM: wrong result when P (peepholes) is given
 
 Seen with onnx 1.23.2, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
 Reduced from test 45f7308d2cd9. Fails with: P changes the result.

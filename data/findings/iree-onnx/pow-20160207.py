@@ -1,4 +1,4 @@
-"""iree/onnx: Pow: wrong NaN when exp(Y * log(X)) is not X to the power of Y (exactly for integers and beyond rounding for floats) and Y is not a constant of one value
+"""iree/onnx: Pow: NaN when X is negative and Y is not a constant of one value
 
 Seen with onnx 1.23.2, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
 Reduced from test 6dfb703a591d. Fails with: exp(Y * log(X)) is not X to the power of Y (exactly for integers and beyond rounding for floats), Y is not a constant of one value.

@@ -1,4 +1,4 @@
-"""iree/stablehlo: gather: crash when operand is a slice with a stride above 1
+"""iree/stablehlo: stablehlo.gather: crash when operand is a slice with a stride above 1
 
 Seen with jaxlib 0.10.2, stablehlo 1.17.0, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
 Reduced from test 8cf9f7b4f58e. Fails with: operand is a slice with a stride above 1.

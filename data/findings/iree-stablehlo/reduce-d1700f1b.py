@@ -1,4 +1,4 @@
-"""iree/stablehlo: reduce: wrong result when operand is computed from a constant of equal elements
+"""iree/stablehlo: stablehlo.reduce: one element added when operand is computed from a constant of equal ones
 
 Seen with jaxlib 0.10.2, stablehlo 1.17.0, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
 Reduced from test 4a517c495ce2. Fails with: operand is computed element by element from a constant of equal elements, the reduction is add or multiply.

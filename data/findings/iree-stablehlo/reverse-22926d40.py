@@ -1,4 +1,4 @@
-"""iree/stablehlo: reverse: crash when dtype(operand) is an unsigned integer
+"""iree/stablehlo: stablehlo.reverse: crash when operand is an unsigned integer
 
 Seen with jaxlib 0.10.2, stablehlo 1.17.0, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
 Reduced from test 1f61974bae6e. Fails with: dtype(operand) is an unsigned integer.

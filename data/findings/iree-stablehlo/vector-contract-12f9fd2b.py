@@ -1,4 +1,4 @@
-"""iree/stablehlo: broadcast_in_dim, multiply, reduce: crash when a product is added up over two axes and one factor is broadcast along the first of them
+"""iree/stablehlo: stablehlo.reduce: crash when a product with a broadcast factor is added up over two axes
 
 Seen with jaxlib 0.10.2, stablehlo 1.17.0, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
 Fails with: a product is added up over two axes, one factor is broadcast along the first of them.

@@ -1,4 +1,4 @@
-"""litert/tensorflow: tf.nn.conv2d: wrong result when padding='SAME', the weights are constant, the window is larger than 1×1 and (ceil(size / stride) - 1) * stride + window - size < 0 on an axis of the image
+"""litert/tensorflow: tf.nn.conv2d: wrong result when padding='SAME' and strides leave pixels out at the end
 
 Seen with tensorflow 2.21.0, LiteRT of tensorflow 2.21.0.
 Reduced from the test of a call with constant weights by hand (finding 448144276a4b748f). Fails with: padding='SAME', the weights are constant, the window is larger than 1×1, (ceil(size / stride) - 1) * stride + window - size < 0 on an axis of the image.

@@ -1,4 +1,4 @@
-"""litert/tensorflow: tf.math.reduce_mean: wrong result when the call is or decomposes to a sum or a mean or a maximum or a minimum of an input of the model, its dtype is float32 and a reduced axis has size 0
+"""litert/tensorflow: tf.math.reduce_mean, tf.math.reduce_sum: garbage when a reduced axis has size 0
 
 Seen with tensorflow 2.21.0, LiteRT of tensorflow 2.21.0.
 Reduced from the test of tf.nn.moments by hand (finding 11b814a15db13ab6). Fails with: the call is or decomposes to a sum or a mean or a maximum or a minimum of an input of the model, its dtype is float32, a reduced axis has size 0.

@@ -1,4 +1,4 @@
-"""onnxruntime-ggml/onnx: Clip: wrong result when min > max
+"""onnxruntime-ggml/onnx: Clip: min in place of max when min > max
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
 Reduced from test 78ba826ec5c2. Fails with: min > max.

@@ -1,4 +1,4 @@
-"""onnxruntime-ggml/onnx: LayerNormalization: crash when Mean or InvStdDev is wanted
+"""onnxruntime-ggml/onnx: LayerNormalization: crash when Mean or InvStdDev is an output
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
 Reduced from test 5c0d6260240f. Fails with: Mean or InvStdDev is wanted.

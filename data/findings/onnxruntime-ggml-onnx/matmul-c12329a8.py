@@ -1,4 +1,4 @@
-"""onnxruntime-ggml/onnx: MatMul: wrong result when A is float64, A has a fraction and B has a fraction
+"""onnxruntime-ggml/onnx: MatMul: result of float32 precision when dtype is float64
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
 Reduced from test ad9f1a1fc496. Fails with: dtype(A)=float64, A has a fraction, B has a fraction.

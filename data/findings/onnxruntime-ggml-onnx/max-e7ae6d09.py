@@ -1,4 +1,4 @@
-"""onnxruntime-ggml/onnx: Max: wrong result when the third input is the largest
+"""onnxruntime-ggml/onnx: Max, Min: inputs after the second ignored with three inputs or more
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
 Reduced from test 921629c94cce. Fails with: data_0[2] is larger than data_0[0] and data_0[1].

@@ -1,4 +1,4 @@
-"""onnxruntime-ggml/onnx: Min: crash when it has one input
+"""onnxruntime-ggml/onnx: Min, Max: crash when there is one input
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
 Reduced from test ae4ccd3a0ae7. Fails with: one input.

@@ -1,4 +1,4 @@
-"""onnxruntime-ggml/onnx: Pad: crash when axes are not all axes in order
+"""onnxruntime-ggml/onnx: Pad: crash or wrong axes padded when axes are not all axes in order
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
 Reduced from test dd64692fd7c2. Fails with: axes are not all axes in order.

@@ -1,4 +1,4 @@
-"""onnxruntime-ggml/onnx: Split: abort when input is floating-point and input is empty
+"""onnxruntime-ggml/onnx: Split, Reshape, Abs: abort (SIGABRT) when a floating-point input is empty
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
 Reduced from test d921bd82c63d. Fails with: dtype(input) is floating-point, input is empty.

@@ -1,4 +1,4 @@
-"""onnxruntime-ggml/onnx: Where: wrong NaN when Y has a NaN
+"""onnxruntime-ggml/onnx: Where: NaN when the branch that is not chosen has a NaN or infinity
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
 Reduced from test f353897779d4. Fails with: Y has a NaN, condition has a value ≠0.

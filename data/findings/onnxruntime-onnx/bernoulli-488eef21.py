@@ -1,4 +1,4 @@
-"""onnxruntime/onnx: Bernoulli: wrong result when input has a value ≠0.5
+"""onnxruntime/onnx: Bernoulli: 1 drawn with probability 1 - p for any p but 0.5
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a graph by hand (finding 488eef21ba72803c). Fails with: input has a value ≠0.5.

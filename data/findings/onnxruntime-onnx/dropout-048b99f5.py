@@ -1,4 +1,4 @@
-"""onnxruntime/onnx: Dropout: wrong result when training_mode is true and other operators make the input and read the output
+"""onnxruntime/onnx: Dropout: nothing dropped when training_mode is true, between two other operators
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a graph by hand (finding 048b99f5ac132fa4). Fails with: training_mode is true, another operator makes the input,

@@ -1,4 +1,4 @@
-"""onnxruntime/onnx: crash in Identity, Div and Mul when an Identity, a Cast to the same dtype or a Dropout comes before Mul(a, 1 / z)
+"""onnxruntime/onnx: Mul: crash (invalid model) for Mul(Identity(x), Div(1, z))
 
 Seen with onnx 1.23.2, onnxruntime 1.31.1, provider CPUExecutionProvider, optimization all.
 Fails with: a factor of Mul is the result of an Identity, a Cast to the same dtype or a Dropout, and only of it, the other factor is Div of the constant 1 of one element, and only Mul reads it, the Identity comes before the Div.

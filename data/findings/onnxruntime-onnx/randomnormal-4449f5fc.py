@@ -1,4 +1,4 @@
-"""onnxruntime/onnx: RandomNormal: abort when scale≤0
+"""onnxruntime/onnx: RandomNormal, RandomNormalLike: abort (SIGABRT) when scale≤0
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a graph by hand (finding 4449f5fce2771fd5). Fails with: scale≤0.

@@ -1,4 +1,4 @@
-"""onnxruntime/onnx: Resize: wrong result when dtype(X)=int8, antialias=1, a length changes and a weighted average rounds below 0
+"""onnxruntime/onnx: Resize: 0 in place of negative numbers when antialias=1 and dtype(X)=int8
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Written by hand. Fails with: dtype(X)=int8, antialias=1, a length changes, a weighted average rounds below 0.

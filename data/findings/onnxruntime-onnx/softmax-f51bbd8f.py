@@ -1,4 +1,4 @@
-"""onnxruntime/onnx: Softmax: wrong result when Softmax reads DequantizeLinear, its x is not constant, x_scale is constant, the scales are float32, only QuantizeLinear reads Softmax, x and y have one 8-bit type and floor(1 / y_scale) gives another y than 1 / y_scale
+"""onnxruntime/onnx: Softmax: wrong result between DequantizeLinear and QuantizeLinear, 1 / y_scale not whole
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a graph by hand (finding f51bbd8f61a0b8e4). Fails with: Softmax reads DequantizeLinear, its x is not constant, x_scale is constant, the scales are float32, only QuantizeLinear reads Softmax, x and y have one 8-bit type, floor(1 / y_scale) gives another y than 1 / y_scale.

@@ -1,4 +1,4 @@
-"""onnxruntime/onnx: Unique: abort when axis is given, an axis after it has size 0 and neither it nor one before it has size 0
+"""onnxruntime/onnx: Unique: abort (SIGABRT) when axis is given and an axis after it has size 0
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced by hand (finding 815fbb842a72e89f). Fails with: axis is given, an axis after it has size 0, neither it nor one before it has size 0.

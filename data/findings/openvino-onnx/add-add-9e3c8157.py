@@ -1,4 +1,4 @@
-"""openvino/onnx: Add and Add: hang when constants of float64 are added or subtracted twice in a row
+"""openvino/onnx: Add: hang when constants of float64 are added or subtracted twice in a row
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a generated program (finding 9e3c815733222fa2). Fails with: a sum or difference of two constants of float64 is added to a third, or a third is subtracted from it.

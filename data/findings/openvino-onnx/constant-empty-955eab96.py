@@ -1,4 +1,4 @@
-"""openvino/onnx: inconsistent in Identity when input is a constant and input has no elements
+"""openvino/onnx: Identity: scalar in place of an empty tensor when input is a constant without elements
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: input is a constant, input has no elements.

@@ -1,4 +1,4 @@
-"""openvino/onnx: Div: inconsistent when A is int8 or uint8, a size of A is open and rounding A / B to the nearest integer gives another number than cutting its fraction off
+"""openvino/onnx: Div: rounded in place of truncated when A is int8 or uint8 and a size is open
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: A is int8 or uint8, a size of A is open, rounding A / B to the nearest integer gives another number than cutting its fraction off.

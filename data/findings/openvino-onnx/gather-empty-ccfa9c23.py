@@ -1,4 +1,4 @@
-"""openvino/onnx: Gather: abort when the result has no elements and its shape is known when the model is compiled
+"""openvino/onnx: Gather: abort (SIGFPE) when the result is empty and its shape is static
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: the result has no elements and its shape is known when the model is compiled.

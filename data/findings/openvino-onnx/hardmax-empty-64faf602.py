@@ -1,4 +1,4 @@
-"""openvino/onnx: Hardmax: inconsistent when the input has no elements, axis is not the last one and its size is not 0
+"""openvino/onnx: Hardmax: wrong shape when input is empty and axis is not the last one
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: the input has no elements, the size of axis is not 0, axis is not the last one.

@@ -1,4 +1,4 @@
-"""openvino/onnx: InstanceNormalization: wrong result when input is dequantised by a scale that is not 1 and epsilon is near the variance
+"""openvino/onnx: InstanceNormalization: wrong result when input is dequantised and epsilon matters
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced by hand (finding 6517badddce9d1a1). Fails with: input is quantised as int8 or uint8 and dequantised by a constant scale, zero point

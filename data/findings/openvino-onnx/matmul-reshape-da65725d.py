@@ -1,4 +1,4 @@
-"""openvino/onnx: abort in MatMul and Reshape when a product of matrices of floating numbers with one element as its result and Reshape makes a scalar of it
+"""openvino/onnx: MatMul: abort (SIGSEGV) when its only element is reshaped to a scalar
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: a product of matrices of floating numbers with one element as its result, Reshape makes a scalar of it.

@@ -1,4 +1,4 @@
-"""openvino/onnx: Pad: wrong result when mode=constant, pads has an entry >0, an input is given at run time and constant_value is an integer that a conversion to float32 and then int32 changes
+"""openvino/onnx: Pad: wrong padding when constant_value is an integer that float32 does not hold
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: mode=constant, pads has an entry >0, an input is given at run time, constant_value is an integer that a conversion to float32 and then int32 changes.

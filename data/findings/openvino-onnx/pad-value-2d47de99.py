@@ -1,4 +1,4 @@
-"""openvino/onnx: Pad: wrong result when data is dequantised and constant_value is not an integer of the quantised type
+"""openvino/onnx: Pad: wrong result when data is dequantised and constant_value is no quantised value
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced by hand (finding 2d47de99e2e2e0d5). Fails with: data is quantised as int8 or uint8 and dequantised by a constant scale,

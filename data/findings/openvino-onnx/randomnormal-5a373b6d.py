@@ -1,4 +1,4 @@
-"""openvino/onnx: RandomNormal: wrong result when seed is not given or 0
+"""openvino/onnx: RandomNormal: numbers that are not normal when seed is not given or 0
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand (finding 5a373b6dfa4b2563). Fails with: seed is not given or 0.

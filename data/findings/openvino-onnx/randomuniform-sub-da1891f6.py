@@ -1,4 +1,4 @@
-"""openvino/onnx: RandomUniform: wrong result when numbers without seed are both operands of a subtraction
+"""openvino/onnx: RandomUniform: drawn twice when a subtraction reads the numbers and seed is not given
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand (finding da1891f64f8b3e63). Fails with: seed is not given or 0, the second operand of a subtraction has the numbers or what

@@ -1,4 +1,4 @@
-"""openvino/onnx: Transpose and ReduceMax: inconsistent when the transposition moves sizes of 1 only and several axes go
+"""openvino/onnx: ReduceMax: wrong shape when several axes of a Transpose of sizes of 1 are reduced
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: a reduction of several axes without keepdims reads a transposition, which moves sizes of 1 only.

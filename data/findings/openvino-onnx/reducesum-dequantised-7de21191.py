@@ -1,4 +1,4 @@
-"""openvino/onnx: ReduceSum: wrong result when data of rank 3 is quantised and dequantised, and the result has more batches than channels
+"""openvino/onnx: ReduceSum: zeros in later batches when data of rank 3 is dequantised
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced by hand (finding 7de2119120704a80). Fails with: data has rank 3, it is quantised as int8 or uint8 and dequantised by a constant

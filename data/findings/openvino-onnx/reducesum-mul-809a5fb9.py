@@ -1,4 +1,4 @@
-"""openvino/onnx: inconsistent in ReduceSum and Mul when data has rank 3 and integers, an axis but the first is reduced and the first is not and what reads the result multiplies by or adds one constant or negates
+"""openvino/onnx: Mul: zeros in later batches when a constant scales a ReduceSum of integers of rank 3
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: data has rank 3 and integers, an axis but the first is reduced and the first is not, what reads the result multiplies by or adds one constant or negates.

@@ -1,4 +1,4 @@
-"""openvino/onnx: Slice: wrong shape when starts or ends is given at run time, a value of it is outside of the range of int32 and its low 32 bits name another place
+"""openvino/onnx: Slice: wrong shape when starts or ends is beyond int32 at run time
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a test of a campaign by hand. Fails with: starts or ends is given at run time, a value of it is outside of the range of int32, its low 32 bits name another place.

@@ -1,4 +1,4 @@
-"""openvino/onnx: Slice: abort when axes is given at run time and starts and ends and steps are constants or left out
+"""openvino/onnx: Slice: abort (SIGSEGV) when axes alone is given at run time
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: axes is given at run time, starts and ends and steps are constants or left out.

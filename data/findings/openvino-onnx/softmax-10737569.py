@@ -1,4 +1,4 @@
-"""openvino/onnx: Softmax: wrong result when 11≤opset<13 and a softmax along axis alone gives another result
+"""openvino/onnx: Softmax: wrong result when opset is 11 or 12 and axis is not the last one
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: 11≤opset<13, a softmax along axis alone gives another result.

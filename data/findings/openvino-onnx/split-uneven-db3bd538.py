@@ -1,4 +1,4 @@
-"""openvino/onnx: Split: crash when num_outputs is given and the size along axis is open and not a multiple of num_outputs
+"""openvino/onnx: Split: crash when num_outputs does not divide a size that is open
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: num_outputs is given, the size along axis is open and not a multiple of num_outputs.

@@ -1,4 +1,4 @@
-"""openvino/onnx: Transpose: inconsistent when a size is 0 and only sizes of 1 change places with it
+"""openvino/onnx: Transpose: size 1 in place of 0 when a size is 0 and only sizes of 1 change places with it
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Fails with: a size is 0, only sizes of 1 change places with it, the shape is known when the model is compiled.

@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.nn.functional.adaptive_max_pool2d: wrong shape when the input has no batch and output_size has a 0
+"""openvino/pytorch: torch.nn.functional.adaptive_max_pool2d: wrong shape when output_size has a 0, no batch
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a generated setting (finding 2ea188240d21c75c). Fails with: input has no batch, output_size has a 0.

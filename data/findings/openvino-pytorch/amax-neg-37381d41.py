@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.amax and torch.neg: wrong result when integers of rank 3 are reduced over the second axis, and a negation follows
+"""openvino/pytorch: torch.neg: zeros in later batches when it reads torch.amax of integers of rank 3
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand after finding 37381d4139008c66 of a generated program.

@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.max: crash when dim is given and rank(input)=0
+"""openvino/pytorch: torch.max: crash when input is 0-d and dim is given
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from test f17963979b5e. Fails with: dim is given, rank(input)=0.

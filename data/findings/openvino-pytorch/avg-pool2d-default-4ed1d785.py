@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.nn.functional.avg_pool2d: crash when ceil_mode=True and kernel_size with its dilation is larger than a padded dimension
+"""openvino/pytorch: torch.nn.functional.avg_pool2d: crash when ceil_mode=True and the kernel exceeds the input
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a test of a campaign by hand. Fails with: ceil_mode=True, kernel_size with its dilation is larger than a padded dimension.

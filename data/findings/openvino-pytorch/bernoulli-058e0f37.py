@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.bernoulli and others: wrong result when called twice
+"""openvino/pytorch: torch.bernoulli: same numbers when two calls take their shape from one tensor
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from the test of a random call (finding 058e0f3759c82937). Fails with: two calls take their shape (multinomial its probabilities) from one tensor, they draw in one dtype, not both results of rand_like are outputs as they are.

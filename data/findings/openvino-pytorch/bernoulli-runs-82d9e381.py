@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.bernoulli: wrong result when the model runs again
+"""openvino/pytorch: torch.bernoulli: same numbers when the compiled model runs again
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand (finding 82d9e3812ffb6ff2). Fails with: a compiled model runs more than once, a probability is neither 0 nor 1.

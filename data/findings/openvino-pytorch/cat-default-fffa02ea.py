@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.cat: crash when a tensor is empty and of rank 1 and another tensor has a higher rank
+"""openvino/pytorch: torch.cat: crash when a 1-D empty tensor is joined with tensors of a higher rank
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a test of a campaign by hand. Fails with: a tensor is empty and of rank 1, another tensor has a higher rank.

@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.cat and torch.where: the process dies when three empty tensors are put together and selected from
+"""openvino/pytorch: torch.where: abort (SIGABRT) when three empty tensors are concatenated and selected from
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a generated program (finding 308abf992629948c). Fails with: three or more empty tensors are concatenated, the result and a constant mask that is empty, too, and has fewer dimensions go to where, triu or tril.

@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.multinomial: wrong result when it draws twice within a second
+"""openvino/pytorch: torch.multinomial: same numbers when it draws twice within a second
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from the test of a random call (finding aae913741ade678d). Fails with: two runs, or two calls of the model, draw within the same second, more than one result is possible.

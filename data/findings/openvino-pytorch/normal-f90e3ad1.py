@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.normal: wrong result when std has more elements than mean
+"""openvino/pytorch: torch.normal: equal numbers when std has more elements than mean
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from the test of a random call (finding f90e3ad10b168a32). Fails with: mean is a number or a tensor of fewer elements than std, std is a tensor.

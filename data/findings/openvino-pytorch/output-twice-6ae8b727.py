@@ -1,4 +1,4 @@
-"""openvino/pytorch: a module that returns a value twice: crash by torch.export
+"""openvino/pytorch: torch.nn.Module: crash when an exported program returns one value twice
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a generated program (finding 6ae8b727e4e476f3). Fails with: a value that is no input is two results of the module.

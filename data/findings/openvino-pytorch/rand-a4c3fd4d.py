@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.rand and others: crash when size is empty
+"""openvino/pytorch: torch.rand: crash when size=()
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from the test of a random call (finding a4c3fd4d1e5a228d). Fails with: size=().

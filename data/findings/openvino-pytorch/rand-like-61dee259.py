@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.rand_like: wrong result when input is not float32 and dtype is not given
+"""openvino/pytorch: torch.rand_like: dtype float32 for float16 when dtype is not given
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from the test of a random call (finding 61dee25951dd158e). Fails with: dtype(input) is not float32, dtype is not given.

@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.rand_like and others: wrong result when input has no dimension
+"""openvino/pytorch: torch.rand_like: uninitialised memory when input is 0-d
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand (finding 8d0837bd37806bb2). Fails with: rank(input)=0.

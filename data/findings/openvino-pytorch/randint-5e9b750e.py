@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.randint: wrong result when dtype is no wide integer
+"""openvino/pytorch: torch.randint: fractions or crash when low is given and dtype is not int32 or int64
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from the test of a random call (finding 5e9b750ee6124491). Fails with: low is given, dtype is neither int32 nor int64.

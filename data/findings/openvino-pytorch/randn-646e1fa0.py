@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.randn: wrong result when dtype is bfloat16
+"""openvino/pytorch: torch.randn: wrong distribution when dtype is bfloat16
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from the test of a random call (finding 646e1fa00459e9cb). Fails with: dtype is bfloat16.

@@ -1,4 +1,4 @@
-"""openvino/pytorch: torch.nn.functional.scaled_dot_product_attention: crash when enable_gqa=True and key has fewer heads than query and more than one
+"""openvino/pytorch: torch.nn.functional.scaled_dot_product_attention: crash when enable_gqa=True
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a test of a campaign by hand. Fails with: enable_gqa=True, key has fewer heads than query and more than one.

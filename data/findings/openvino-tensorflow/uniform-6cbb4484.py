@@ -1,4 +1,4 @@
-"""openvino/tensorflow: tf.random.uniform: crash when the numbers are multiplied by a constant that is 0 or negative
+"""openvino/tensorflow: tf.random.uniform: crash when the numbers are multiplied by a constant ≤0
 
 Seen with tensorflow 2.21.0, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from test 6cbb4484c7f3 by hand. Fails with: floats are multiplied by one constant number ≤0, nothing else reads them.

@@ -1,4 +1,4 @@
-"""tensorrt/onnx: Attention: crash
+"""tensorrt/onnx: Attention: crash when attn_mask is shorter than the keys
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 The mask is padded with -inf to the length of the keys, so that the third value does not count.

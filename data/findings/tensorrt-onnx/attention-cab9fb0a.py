@@ -1,4 +1,4 @@
-"""tensorrt/onnx: Attention: crash
+"""tensorrt/onnx: Attention: crash when the heads of V have another size than those of K
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test 629c8cc54071.

@@ -1,4 +1,4 @@
-"""tensorrt/onnx: GRU: wrong shape
+"""tensorrt/onnx: GRU: wrong shape of Y_h when layout=1
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Actual: shape: expected [3, 1, 6], the compiled model states [1, 1, 6]

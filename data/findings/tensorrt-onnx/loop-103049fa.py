@@ -1,4 +1,4 @@
-"""tensorrt/onnx: Loop: crash
+"""tensorrt/onnx: Loop: crash (an input the model does not have) when cond is an input
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Actual: Rejected: the network asks for an input that the model does not have: 'input1'

@@ -1,4 +1,4 @@
-"""tensorrt/onnx: Loop: crash
+"""tensorrt/onnx: Loop: crash (internal assertion) when cond and the initial value are constants
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Actual: Rejected: [graphScope.cpp::makeScopeNodesContiguous::812] Error Code 2: Internal Error (Assertion newNodeOrder.size() == g.nodes.size() failed.  In makeScopeNodesContiguous at /_src/optimizer/common/graphScope.cpp:812)

@@ -1,4 +1,4 @@
-"""tensorrt/onnx: LSTM: wrong shape with layout≠0
+"""tensorrt/onnx: LSTM: wrong shape of Y_h when layout=1
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test 79c96034688e. Fails with: X has several elements, layout≠0.

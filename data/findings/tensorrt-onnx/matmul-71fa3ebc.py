@@ -1,4 +1,4 @@
-"""tensorrt/onnx: MatMul: crash when A and B differ in rank and A has rank 1 or less
+"""tensorrt/onnx: MatMul: crash when A is a vector and B a stack of matrices
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test cfac5e591d21. Fails with: rank(A)≠rank(B), rank(A)≤1, B has several elements.

@@ -1,4 +1,4 @@
-"""tensorrt/onnx: MaxPool: wrong shape with ceil_mode≠0, kernel_shape[0]=1 and strides has an entry >1
+"""tensorrt/onnx: MaxPool: wrong shape when ceil_mode=1 and a window would begin in the padding at the end
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test 422adac5c8ef. Fails with: X has several elements, ceil_mode≠0, kernel_shape[0]=1, strides has an entry >1.

@@ -1,4 +1,4 @@
-"""tensorrt/onnx: QuantizeLinear: wrong dtype
+"""tensorrt/onnx: QuantizeLinear: dtype int8 for uint8 when y_zero_point is a constant 0 of uint8
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test a8b258f08ccf.

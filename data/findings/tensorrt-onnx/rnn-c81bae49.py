@@ -1,4 +1,4 @@
-"""tensorrt/onnx: RNN: wrong shape with layout=1 when X and R differ in shape
+"""tensorrt/onnx: RNN: wrong shape of Y_h when layout=1
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test e523f6c554cf. Fails with: shape(X)≠shape(R), layout=1.

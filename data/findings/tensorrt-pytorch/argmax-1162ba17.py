@@ -1,4 +1,4 @@
-"""tensorrt/pytorch: torch.argmax: crash when dim is not given or input has rank 1 or less
+"""tensorrt/pytorch: torch.argmax, torch.argmin: crash when dim is not given or input is a vector
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test ea43f1050382. Fails with: dim is not given or rank(input)≤1.

@@ -1,4 +1,4 @@
-"""tensorrt/pytorch: torch.linalg.vecdot: crash when input has rank 1, other has rank 1 and input is empty
+"""tensorrt/pytorch: torch.linalg.vecdot, torch.dot: crash when both inputs are empty vectors
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test ce709115dd97. Fails with: rank(input)=1, rank(other)=1, input is empty.

@@ -1,4 +1,4 @@
-"""tensorrt/pytorch: torch.nn.functional.mse_loss: crash when input has rank 0, target has rank 0 and reduction is not 'none'
+"""tensorrt/pytorch: torch.nn.functional.mse_loss: crash when input and target have rank 0
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test ebbb646d4125. Fails with: rank(input)=0, rank(target)=0, reduction is not 'none'.

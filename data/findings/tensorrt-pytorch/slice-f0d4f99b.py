@@ -1,4 +1,4 @@
-"""tensorrt/pytorch: torch.fliplr: crash when a flipped dimension has size 0
+"""tensorrt/pytorch: torch.fliplr, torch.flip: crash when a flipped dimension has size 0
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test d6d4e1c98938. Fails with: a flipped dimension has size 0.

@@ -1,4 +1,4 @@
-"""tensorrt/pytorch: torch.nn.functional.softmin: crash when input has rank 1 or less
+"""tensorrt/pytorch: torch.nn.functional.softmax, softmin: crash when input has rank 1 or less
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
 Reduced from test 573e64b25e83. Fails with: rank(input)≤1.

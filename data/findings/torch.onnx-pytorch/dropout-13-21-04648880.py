@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.nn.functional.dropout: crash when p=1.0, training=True and inplace=False
+"""torch.onnx (exporter, before onnxruntime): torch.nn.functional.dropout: crash when p=1 and training=True
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.31.1, provider CPUExecutionProvider, optimization all.
 Reduced from test 927c3b2f3442. Fails with: p=1.0, training=True, inplace=False.

@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.nn.functional.dropout: wrong result when two calls have the same input and parameters
+"""torch.onnx (exporter, before onnxruntime): torch.nn.functional.dropout, torch.bernoulli: same draw when a call is made twice
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a random operator (finding 36a81bbbb99fd737). Fails with: an operator that becomes Dropout or Bernoulli is called

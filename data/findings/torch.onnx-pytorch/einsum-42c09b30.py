@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.einsum: crash when the ellipses of two operands stand for different numbers of dimensions
+"""torch.onnx (exporter, before onnxruntime): torch.einsum: crash when the ellipses stand for different numbers of dimensions
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.31.1, provider CPUExecutionProvider, optimization all.
 Reduced from test ad6b3190daa3. Fails with: the ellipses of two operands stand for different numbers of dimensions.

@@ -1,4 +1,4 @@
-"""torch.onnx/pytorch: torch.mean: wrong result when dtype and dim are given, dtype(input) is integer or bool, rank(input)≠0 and a mean is no whole number or dtype(input) is neither int32 nor int64
+"""torch.onnx/pytorch: torch.mean: computed in integers when dim and dtype are given and input is integer or bool
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.31.1, provider CPUExecutionProvider, optimization all.
 Written by hand. Fails with: dtype and dim are given, dtype(input) is integer or bool, rank(input)≠0, a mean is no whole number or dtype(input) is neither int32 nor int64.

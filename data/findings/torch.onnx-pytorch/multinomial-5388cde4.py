@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.multinomial: wrong shape when input has rank 1 and num_samples=1
+"""torch.onnx (exporter, before onnxruntime): torch.multinomial: shape () for (1,) when input has rank 1 and num_samples=1
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a call by hand (finding 5388cde43cb86c21). Fails with: input has rank 1, num_samples=1.

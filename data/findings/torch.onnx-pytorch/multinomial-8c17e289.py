@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.multinomial: wrong result when replacement=False and num_samples≥2
+"""torch.onnx (exporter, before onnxruntime): torch.multinomial: a number is drawn twice when replacement=False and num_samples≥2
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a random operator (finding 8c17e289aabddc24). Fails with: replacement=False, num_samples≥2.

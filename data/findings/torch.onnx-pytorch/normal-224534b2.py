@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.normal: wrong result when mean has fewer elements than the result
+"""torch.onnx (exporter, before onnxruntime): torch.normal: equal random numbers when mean has fewer elements than std
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a call by hand (finding 224534b25b1c3f72). Fails with: mean and std are tensors, mean has fewer elements than the

@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.normal: crash when mean is a tensor and std is 1.0 or not given
+"""torch.onnx (exporter, before onnxruntime): torch.normal: crash when mean is a tensor and std is 1 or not given
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a random operator (finding 3bf2c3d54df3b2ff). Fails with: mean is a tensor, std is 1.0 or not given.

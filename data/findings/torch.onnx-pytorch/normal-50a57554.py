@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.normal: wrong result when mean is a number and std is a tensor of more than one element
+"""torch.onnx (exporter, before onnxruntime): torch.normal: one random number for all elements when mean is a number and std a tensor
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a random operator (finding 50a575548b9fe75a). Fails with: mean is a number, std is a tensor of more than one

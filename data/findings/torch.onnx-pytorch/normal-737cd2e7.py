@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.Tensor.normal_: wrong shape when the tensor has rank 0
+"""torch.onnx (exporter, before onnxruntime): torch.Tensor.normal_: shape (1,) for () when the tensor has rank 0
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a call by hand (finding 737cd2e77b95c4b5). Fails with: the tensor has rank 0.

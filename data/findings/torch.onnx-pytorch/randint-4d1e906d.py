@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.randint: wrong result when a bound is large beside high - low
+"""torch.onnx (exporter, before onnxruntime): torch.randint: high is drawn when the bounds are large beside high - low
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
 Reduced from the test of a call by hand (finding 4d1e906da3029a2a). Fails with: a bound is large beside high - low.

@@ -1,4 +1,4 @@
-"""torch.onnx (exporter, before onnxruntime): torch.nn.functional.scaled_dot_product_attention: wrong result when dropout_p>0
+"""torch.onnx (exporter, before onnxruntime): torch.nn.functional.scaled_dot_product_attention: no dropout when dropout_p>0
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization none.
 Reduced from the test of a random operator (finding 3e64391e8b156d6e). Fails with: dropout_p>0.

@@ -1,4 +1,4 @@
-"""tvm/onnx: ConstantOfShape: crash when input is given at run time or made of Size or of Shape by Gather with a list of places or by Cast of a size that is not fixed
+"""tvm/onnx: ConstantOfShape: crash when input is given at run time
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Reduced from test 76261c01defa. Fails with: input is given at run time or made of Size or of Shape by Gather with a list of places or by Cast of a size that is not fixed.

@@ -1,4 +1,4 @@
-"""tvm/onnx: Expand: crash when a size of input is open and shape is constant
+"""tvm/onnx: Expand: crash when a size of input is open and shape is a constant
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Fails with: a size of input is open, shape is constant.

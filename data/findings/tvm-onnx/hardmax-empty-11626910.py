@@ -1,4 +1,4 @@
-"""tvm/onnx: Hardmax: crash when the size of axis is 0
+"""tvm/onnx: Hardmax: crash when the declared size of axis is 0
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Fails with: the size of axis is 0, the input is given at run time.

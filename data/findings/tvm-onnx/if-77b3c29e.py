@@ -1,4 +1,4 @@
-"""tvm/onnx: If: wrong result when BatchNormalization or LayerNormalization or Dropout stands in a branch of If, it names one output and the branch reads this output or gives it and is taken
+"""tvm/onnx: If: too many outputs when BatchNormalization, LayerNormalization or Dropout is in a branch
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Reduced from the test of a graph by hand (finding 77b3c29e69f80658). Fails with: BatchNormalization or LayerNormalization or Dropout stands in a branch of If, it names one output, the branch reads this output or gives it and is taken.

@@ -1,4 +1,4 @@
-"""tvm/onnx: NonMaxSuppression: wrong shape when score_threshold is not given and a box with a score ≤0 is to be selected
+"""tvm/onnx: NonMaxSuppression: boxes of score ≤0 missing when score_threshold is not given
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Written by hand. Fails with: score_threshold is not given, a box with a score ≤0 is to be selected.

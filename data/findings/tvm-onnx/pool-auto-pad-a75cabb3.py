@@ -1,4 +1,4 @@
-"""tvm/onnx: AveragePool: crash when a spatial size of X is open and auto_pad is SAME_UPPER or SAME_LOWER
+"""tvm/onnx: AveragePool, LpPool: crash when auto_pad is SAME_UPPER or SAME_LOWER and a size is open
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Fails with: a spatial size of X is open, auto_pad is SAME_UPPER or SAME_LOWER.

@@ -1,4 +1,4 @@
-"""tvm/onnx: PRelu: crash when the size of X is open along the axis that the importer takes for the channels: the last one and or the one along which slope has several elements
+"""tvm/onnx: PRelu: crash when the size of X is open along the last axis or that of slope
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Fails with: the size of X is open along the axis that the importer takes for the channels: the last one, or the one along which slope has several elements.

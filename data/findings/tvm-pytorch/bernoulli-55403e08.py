@@ -1,4 +1,4 @@
-"""tvm/pytorch: torch.bernoulli: wrong result when p is given and input is not itself a draw
+"""tvm/pytorch: torch.bernoulli: input in place of a random draw when p is given
 
 Seen with torch 2.13.0+cpu, tvm 0.27.0.post1, target llvm, pipeline default.
 Reduced from the test of a random operator (finding 55403e0872a4d87f). Fails with: random numbers are drawn by aten.bernoulli with p, its

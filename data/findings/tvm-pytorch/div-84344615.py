@@ -1,4 +1,4 @@
-"""tvm/pytorch: torch.div: crash when rounding_mode is given (also as None or by floor_divide), dtype(other)≠dtype(input) where a Python int counts as int32 and a Python float as float32 and neither is bool unless an integer is floored by it or it is divided by a Python int
+"""tvm/pytorch: torch.div: crash when rounding_mode is given and dtype(other)≠dtype(input)
 
 Seen with torch 2.13.0+cpu, tvm 0.27.0.post1, target llvm, pipeline default.
 Reduced from test 957374f9e92b by hand. Fails with: rounding_mode is given (also as None or by floor_divide), dtype(other)≠dtype(input) where a Python int counts as int32 and a Python float as float32, neither is bool unless an integer is floored by it or it is divided by a Python int.

@@ -1,4 +1,4 @@
-"""tvm/pytorch: torch.Tensor.exponential_: wrong result when the result is not empty
+"""tvm/pytorch: torch.Tensor.exponential_: zeros in place of random numbers with any call
 
 Seen with torch 2.13.0+cpu, tvm 0.27.0.post1, target llvm, pipeline default.
 Reduced from the test of a random operator (finding 5e493047ee92fe27). Fails with: the result is not empty.

@@ -1,4 +1,4 @@
-"""tvm/pytorch: torch.full_like: crash when fill_value is infinite or NaN
+"""tvm/pytorch: torch.full_like, torch.full: crash when fill_value is infinite or NaN
 
 Seen with torch 2.13.0+cpu, tvm 0.27.0.post1, target llvm, pipeline default.
 Reduced from a test of a campaign by hand. Fails with: fill_value is infinite or NaN.

@@ -1,4 +1,4 @@
-"""xla/stablehlo: log and exponential: a finite number when the exponential overflows
+"""xla/stablehlo: stablehlo.log: a finite number in place of infinity when exponential overflows before
 
 Seen with jaxlib 0.10.2, stablehlo 1.17.0, jax 0.10.2, optimization default.
 Reduced from a generated program (finding 8e91063640f45e1c). Fails with: the result of exponential goes to log, exponential overflows or is 0.

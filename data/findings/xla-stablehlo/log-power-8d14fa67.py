@@ -1,4 +1,4 @@
-"""xla/stablehlo: log and power: a number in place of NaN when the base is negative
+"""xla/stablehlo: stablehlo.log: a number in place of NaN when a power is negative
 
 Seen with jaxlib 0.10.2, stablehlo 1.17.0, jax 0.10.2, optimization default.
 Reduced from a generated program (finding 8d14fa67150984f1). Fails with: the result of power goes to log, it is negative or overflows.

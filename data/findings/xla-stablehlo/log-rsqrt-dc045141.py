@@ -1,4 +1,4 @@
-"""xla/stablehlo: log and rsqrt: infinity in place of NaN of minus zero
+"""xla/stablehlo: stablehlo.log: infinity in place of NaN after rsqrt of -0.0
 
 Seen with jaxlib 0.10.2, stablehlo 1.17.0, jax 0.10.2, optimization default.
 Reduced from a generated program (finding dc0451414cb4da3d). Fails with: the result of rsqrt goes to log, the argument is -0.0.

@@ -7,14 +7,13 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from opera.atomic import replacing
 from opera.console import one_line
 from opera.errors import UserError
-from opera.extensions.findings.recorded import Row, Table
 from opera.untrusted import read_file
 
 _T = TypeVar("_T")
@@ -98,6 +97,16 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     issue: tuple[Issue, ...] = ()
 
 
+class Caused(Protocol):
+    """A finding with a name and a root cause, if it has one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def cause(self) -> str | None: ...
+
+
 @dataclass(frozen=True)
 class Families:
     """Which findings belong together. A cause of which nothing is said is a fix and an issue of its own."""
@@ -106,18 +115,18 @@ class Families:
     issues: dict[str, Issue] = field(default_factory=dict[str, Issue])
     links: dict[str, Link] = field(default_factory=dict[str, Link])
 
-    def fix(self, row: Row) -> str:
+    def fix(self, row: Caused) -> str:
         """Key of the change that mends *row*."""
-        found = self.fixes.get(row.cause)
+        found = self.fixes.get(row.cause or "")
         return found.name if found is not None else row.cause or row.name
 
-    def issue(self, row: Row) -> str:
+    def issue(self, row: Caused) -> str:
         """Key of the issue that asks for that change."""
-        found = self.fixes.get(row.cause)
-        alone = self.issues.get(row.cause)
+        found = self.fixes.get(row.cause or "")
+        alone = self.issues.get(row.cause or "")
         return alone.name if alone is not None else found.issue or found.name if found is not None else self.fix(row)
 
-    def link(self, row: Row) -> Link | None:
+    def link(self, row: Caused) -> Link | None:
         """What a person found upstream about the issue of *row*; None if nobody looked."""
         return self.links.get(self.issue(row))
 
@@ -174,7 +183,7 @@ class Counts:
     issues: int
 
 
-def counts(rows: Iterable[tuple[Table, Row]], known: Families) -> Counts:
+def counts(rows: Iterable[Caused], known: Families) -> Counts:
     """The counts of *rows*."""
-    every = [row for _, row in rows]
+    every = list(rows)
     return Counts(len(every), len({known.fix(row) for row in every}), len({known.issue(row) for row in every}))

@@ -8,7 +8,7 @@ import pytest
 
 from opera.errors import UserError
 from opera.extensions.findings.families import FIXES, UPSTREAM, Counts, Known, Link, counts, families, remember
-from opera.extensions.findings.recorded import Row, Table
+from opera.extensions.findings.recorded import Row
 from opera.oracles.verdict import Verdict
 
 TEXT = """
@@ -35,14 +35,13 @@ def row(name: str, cause: str = "") -> Row:
     return Row(name, Verdict.CRASH, "it raises", ("torch.add",), cause=cause)
 
 
-TABLE = Table("tvm", "pytorch")
-ROWS = [(TABLE, row(each, each)) for each in ("add-mixed", "mul-mixed", "where-mixed", "pow-rank")] + [(TABLE, row("no-cause"))]
+ROWS = [row(each, each) for each in ("add-mixed", "mul-mixed", "where-mixed", "pow-rank")] + [row("no-cause")]
 
 
 def test_a_change_that_mends_several_causes_counts_once_and_an_issue_asks_for_several_changes(tmp_path: Path) -> None:
     known = families(folder(tmp_path, TEXT))
-    assert [known.fix(each) for _, each in ROWS] == ["promotion", "promotion", "where-mixed", "pow-rank", "no-cause"]
-    assert [known.issue(each) for _, each in ROWS] == ["mixed", "mixed", "mixed", "pow-rank", "no-cause"]
+    assert [known.fix(each) for each in ROWS] == ["promotion", "promotion", "where-mixed", "pow-rank", "no-cause"]
+    assert [known.issue(each) for each in ROWS] == ["mixed", "mixed", "mixed", "pow-rank", "no-cause"]
     assert counts(ROWS, known) == Counts(findings=5, fixes=4, issues=3)
 
 

@@ -1,0 +1,1 @@
+"""Keras on its OpenVINO backend: the adapter."""
