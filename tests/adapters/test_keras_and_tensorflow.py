@@ -44,11 +44,12 @@ SUBJECTS = [
     ("onnxruntime", "keras", "onnx"),
     ("onnxruntime", "keras", "tf2onnx"),
     ("iree", "keras", "stablehlo"),
+    ("keras-openvino", "keras", "keras-file"),
     ("iree", "stablehlo", "jax"),
 ]
 
-QUICK = [("litert", "keras", "saved-model")]
-"""The subject for a quick run; XLA compiles programs of StableHLO in others."""
+QUICK = [("litert", "keras", "saved-model"), ("keras-openvino", "keras", "keras-file")]
+"""The subjects for a quick run; XLA compiles programs of StableHLO in others."""
 MOST_OF_EACH = 2
 """Instances of each operator."""
 
@@ -66,6 +67,7 @@ WRONG = [
     (("openvino", "tflite", "litert"), "tf.nn.log_softmax"),
     (("litert", "keras", "saved-model"), "keras.ops.nan_to_num"),
     (("xla", "keras", "tf-function"), "keras.layers.upsampling2d"),
+    (("keras-openvino", "keras", "keras-file"), "keras.ops.depth_to_space"),
 ]
 """Each is an operator that the pinned version of the compiler is known to get wrong."""
 SAVED_WRONG = ("openvino", "tensorflow", "saved-model")

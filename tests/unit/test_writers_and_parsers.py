@@ -40,6 +40,7 @@ WRITERS: dict[str, str] = {
     "extensions.environments.build._see": OWN_PLACE,
     "extensions.generators.constraints.Constraints.write": OWN_FOLDER,
     "extensions.generators.hosts.settings._killers": OWN_FOLDER,
+    "extensions.keras_openvino.adapter.KerasOpenVinoAdapter.load": OWN_FOLDER,
     "extensions.models.architectures.written": OWN_FOLDER,
     "extensions.opidiff.export._identities": OWN_FOLDER,
     "extensions.programs.batch._continued": OWN_PLACE,
