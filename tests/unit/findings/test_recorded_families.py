@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -38,6 +39,20 @@ def test_families_name_causes_of_findings_and_pages_quote_their_number() -> None
     ):
         [numbers] = re.findall(words, (ROOT / page).read_text(encoding="utf-8"))
         assert tuple(map(int, numbers)) == (found.fixes, found.issues)
+
+
+def test_the_page_says_how_many_were_met_by_campaigns() -> None:
+    met: set[str | None] = set()
+    for name in ("causes", "failures"):
+        for line in (ROOT / "data" / "labelled" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+            judged = json.loads(line)
+            if judged["tests"] and (name == "causes" or judged["label"] in ("bug", "duplicate")):
+                met |= {judged.get("cause"), *judged.get("also", ())}
+    found = counts([each for _, each in ROWS if each.cause in met], families(FOLDER))
+    words = r"(\d+) were met by campaigns \((\d+) fixes, (\d+) issues\)"
+    assert [tuple(map(int, each)) for each in re.findall(words, (FOLDER / "README.md").read_text(encoding="utf-8"))] == [
+        (found.findings, found.fixes, found.issues)
+    ]
 
 
 @pytest.mark.parametrize("place", [f"{table.subject}/{each.name}" for table, each in ROWS[::40]])
