@@ -76,6 +76,7 @@ def _keras(model: Any) -> Artefact:
         with model.settings(), tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.keras")
             model.functional().save(path)
+            keras.saving.load_model(path, compile=False)  # a file that Keras itself cannot read back says nothing of another backend
             return path.read_bytes()
 
     return Artefact(captured("keras", save))

@@ -257,6 +257,14 @@ def test_numbers_drawn_at_random_are_no_reference_even_from_a_seed_that_is_given
     assert model(cropped).reference().undefined == "library-disagrees-with-itself"
 
 
+def test_a_file_that_keras_cannot_read_back_is_no_model() -> None:
+    """Keras 3.15 takes a list for `output_size` when it reads the file, and then wants a tuple."""
+    image = Argument("inputs", tensor(np.ones((1, 4, 4, 1), "float32")))
+    call = function("ops.adaptive_max_pool", image, Argument("output_size", (2, 2)))
+    with pytest.raises(Invalid, match="capture-failed:keras"):
+        model(call).artefact("keras", "runtime")
+
+
 def test_an_artefact_that_does_not_exist_and_one_that_keras_cannot_capture_are_told_apart() -> None:
     with pytest.raises(ValueError, match="on torch have no artefact of kind 'tflite'"):
         model(layer("Dense", {"units": 3})).artefact("tflite", "runtime")

@@ -1,0 +1,24 @@
+"""keras-openvino/keras: keras.ops.ctc_loss: crash when target is shorter than output along the axis of time
+
+Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
+Found by hand beside the findings of the campaign. Fails with: the length of target is not the length of output.
+Actual: RuntimeError: Check 'labels_pshape[1].compatible(time_steps)' failed at src/core/shape_inference/include/ctc_loss_shape_inference.hpp:76:
+"""
+
+import os
+
+import numpy as np
+
+os.environ["KERAS_BACKEND"] = "openvino"  # Keras reads it when it is imported
+import keras
+
+np.set_printoptions(precision=4, linewidth=200)
+result = keras.ops.ctc_loss(
+    np.array([[1]], np.int32), np.array([[[0.0, 0.0], [0.0, 0.0]]], np.float32), np.array([1], np.int32), np.array([2], np.int32)
+)
+actual = keras.ops.convert_to_numpy(result)
+expected = np.array([0.287682], np.float32)
+
+assert actual.dtype == expected.dtype, f"expected dtype {expected.dtype}, got {actual.dtype}"
+assert actual.shape == expected.shape, f"expected shape {expected.shape}, got {actual.shape}"
+assert np.allclose(actual, expected, rtol=1e-3, atol=1e-4, equal_nan=True), f"expected {expected.ravel()}, got {actual.ravel()}"
