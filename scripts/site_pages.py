@@ -29,12 +29,13 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from recorded_findings import Finding, Status, Table, tables, title_of
+from recorded_findings import FOLDER, Finding, Status, Table, tables, title_of
 from site_answers import NAMES, changes_page, findings_list, share_cells, support_page, versions_page
 from site_data import Support, as_json, badge, campaigns, columns, findings_document, support_document, versions, versions_document
 
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
+from opera.extensions.findings.families import Families, families
 from opera.oracles.filters import Filter, FilterScope
 from opera.oracles.filters import filters as known_filters
 from opera.report.words import code, fenced, inline
@@ -344,10 +345,27 @@ def findings_page(table: Table) -> str:
     return "\n\n".join([head, *(_finding(table, each) for each in table.findings)]) + "\n"
 
 
+@functools.cache
+def _families() -> Families:
+    return families(FOLDER)
+
+
+@functools.cache
+def _by_issue() -> dict[str, list[str]]:
+    """By issue, the findings that it is about, as subject and name."""
+    known, found = _families(), dict[str, list[str]]()
+    for table in _tables():
+        for each in table.findings:
+            found.setdefault(known.issue(each), []).append(f"{table.subject}/{each.name}")
+    return found
+
+
 def _finding(table: Table, finding: Finding) -> str:
     """One finding under its title: its facts, and its script."""
     difference = _DIFFERENCE.fullmatch(finding.summary)
     seen = {"expected": difference["expected"], "actual": difference["actual"]} if difference else {"message": finding.summary}
+    own = f"{table.subject}/{finding.name}"
+    others = [each for each in _by_issue()[_families().issue(finding)] if each != own]
     facts = {
         **seen,
         "cause": finding.why,
@@ -359,6 +377,7 @@ def _finding(table: Table, finding: Finding) -> str:
         "converter": finding.converter,
         "seen with": finding.seen_with,
         "versions": finding.versions,
+        "one issue with": "\n".join(others),
         "status": "" if finding.status is Status.VERIFIED else finding.status.value,
     }
     rows = "\n".join(f"<dt>{_html(label)}</dt><dd>{_html(text)}</dd>" for label, text in facts.items() if text)

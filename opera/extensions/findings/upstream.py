@@ -15,7 +15,7 @@ import msgspec
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER
 from opera.cli.options import Count, common
-from opera.console import complain, echo, one_line, plural, print_json, say
+from opera.console import complain, echo, one_line, plural, print_json, say, terminal_width
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected, UserError
 from opera.extensions.findings.families import Families, Known, Link, families, remember
@@ -104,7 +104,8 @@ def command(
     for name, hits, link in found:
         echo(name if link is None else f"{name}: {link}")
         for each in hits:
-            echo(f"  {each.number}  {each.state}  {one_line(each.title, 100)}")
+            before = f"  {each.number}  {one_line(each.state, 10)}  "
+            echo(before + one_line(each.title, max(20, terminal_width() - len(before))))
     say(f"{plural(len(found), 'finding')}, {sum(bool(hits) for _, hits, _ in found):,} of them with issues that share words")
     return Exit.CLEAN
 
