@@ -179,6 +179,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "nested": "sequence" in f"{difference.get('expected')}{difference.get('actual')}",
         "absent": re.search(r"(?m)^inputs = .*: None\b", source.text) is not None,
         "exact": exact,
+        "typed": not wrong and not adapter.computes_as,
         "foreign": _FOREIGN.search(expected) is not None and difference.get("kind") in ("values", "nan", "inf"),
         "narrow": _NARROW.search(f"{source.text}\n{source.expected}") is not None,
         "wide": "complex128" if str(difference.get("dtype")).startswith("complex") else "float64",

@@ -1,7 +1,7 @@
 """inductor-cuda/pytorch: torch.linspace: crash when start or end is a tensor on the GPU and device='cpu'
 
 Seen with torch 2.11.0+cu130, cxx g++, backend inductor, gpu NVIDIA H200, cuda 13.0.
-Reduced from a test of a campaign by hand. Fails with: start or end is a tensor on the GPU, device is cpu.
+Reduced from a test of a campaign by hand. Fails with: start or end is a tensor on the GPU, device is cpu or not given, steps≥2.
 Actual: BackendCompilerFailed: RuntimeError: Unhandled FakeTensor Device Propagation for aten.mul.Tensor, found two different devices cuda:0, cpu
 """
 

@@ -33,4 +33,5 @@ result = program["main"](*inputs)
 actual = [value.to_host() for value in (result if isinstance(result, (tuple, list)) else [result])]
 
 for want, got in zip(expected, actual):
+    assert (got.dtype, got.shape) == (want.dtype, want.shape), f"expected {want.dtype} {want.shape}, got {got.dtype} {got.shape}"
     np.testing.assert_array_equal(got, want)

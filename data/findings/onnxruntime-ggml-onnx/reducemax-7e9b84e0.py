@@ -1,7 +1,7 @@
 """onnxruntime-ggml/onnx: ReduceMax, ReduceMin: wrong result when data is empty and its dtype is int32 or bool
 
 Seen with onnx 1.23.2, onnxruntime_ggml 0.2.0, onnxruntime 1.30.0, provider ggml, device CPU AMD 1022:0000, options device=cpu threads=1 weights=f32.
-Reduced from test 54a9528977db. Fails with: dtype(data) is int32 or bool, data is empty.
+Reduced from test 54a9528977db. Fails with: dtype(data) is int32, or it is bool and the operator is ReduceMax, a reduced axis has size 0, the result is not empty.
 Actual: values: expected -2147483648, got 0
 """
 

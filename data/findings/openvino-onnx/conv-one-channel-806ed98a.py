@@ -1,4 +1,4 @@
-"""openvino/onnx: Conv: wrong result when 1 channel becomes 1 and an axis ends in more pads than the kernel
+"""openvino/onnx: Conv: pads at the end beyond the kernel read the next row (1 channel, no AVX-512)
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from a generated setting (finding 806ed98a4bf16ea8). Fails with: X and W have one channel and Y has one, X has rank 4, all strides

@@ -1,7 +1,7 @@
 """openvino/onnx: Div: rounded in place of truncated when A is int8 or uint8 and a size is open
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Fails with: A is int8 or uint8, a size of A is open, rounding A / B to the nearest integer gives another number than cutting its fraction off.
+Fails with: A is int8 or uint8, a size of A or B is open, A / B rounded to the nearest integer (halves to even) is not A / B with its fraction cut off.
 Actual: values: expected 0, got 1
 """
 

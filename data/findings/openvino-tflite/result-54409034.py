@@ -1,4 +1,4 @@
-"""openvino/tflite: tf.shape: missing output when an output is a constant
+"""openvino/tflite: tf.rank, tf.shape: output is missing when an output is a constant
 
 Seen with tensorflow 2.21.0, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from test 0547cd9a51c9 by hand. Fails with: an output is a constant.

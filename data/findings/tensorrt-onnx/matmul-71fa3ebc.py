@@ -1,7 +1,7 @@
 """tensorrt/onnx: MatMul: crash when A is a vector and B a stack of matrices
 
 Seen with onnx 1.23.2, tensorrt_rtx_bindings 1.7.1.116, gpu none, precision as the model says, no TF32, level 3, runs no.
-Reduced from test cfac5e591d21. Fails with: rank(A)≠rank(B), rank(A)≤1, B has several elements.
+Reduced from test cfac5e591d21. Fails with: rank(A)=1, rank(B)≥3, a size of B before its last two is not 1.
 Actual: Rejected: MatMul: ITensor::getDimensions: Error Code 4: Shape Error (reshape changes volume to multiple of original non-zero volume. Reshaping [2,1,1] to [1,1]. In operator() at /_src/optimizer/common/shape/shapeContext.cpp:4633) [INVALID_NODE]
 """
 

@@ -1,7 +1,7 @@
-"""torch.onnx (exporter, before onnxruntime): torch.randint: high is drawn when the bounds are large beside high - low
+"""torch.onnx (exporter, before onnxruntime): torch.randint: high itself is drawn, or low bits are 0, when bounds are large
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Reduced from the test of a call by hand (finding 4d1e906da3029a2a). Fails with: a bound is large beside high - low.
+Reduced from the test of a call by hand (finding 4d1e906da3029a2a). Fails with: a bound is large beside high - low, or high - low is above 2^24.
 Actual: AssertionError: some of 4000 draws from [4194304, 4194306) are 4194306
 """
 

@@ -26,4 +26,5 @@ actual = [value.numpy() for value in ([result] if hasattr(result, "numpy") else 
 
 assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
 for want, got in zip(expected, actual):
+    assert (got.dtype, got.shape) == (want.dtype, want.shape), f"expected {want.dtype} {want.shape}, got {got.dtype} {got.shape}"
     np.testing.assert_allclose(got, want, rtol=0.0005, atol=0.0001)
