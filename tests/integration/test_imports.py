@@ -18,7 +18,7 @@ HEAVY = {
 }  # fmt: skip
 BESIDE_A_LIBRARY = re.compile(
     r"opera\.(templates|instrumentation|extensions\.(models|programs|stablehlo)\.templates|extensions\.opidiff\.companion_text"
-    r"|extensions\.generators\.(docter|deeprel|settings|hosts|onnx_embedded|onnx_random|onnx_settings))\b"
+    r"|extensions\.generators\.(docter|deeprel|settings|hosts|onnx_embedded|onnx_random|onnx_settings|draws\.(torch_model|tensorflow_model)))\b"
 )
 """Modules that run in a library's process."""
 ROOT = Path(opera.__file__).parent
