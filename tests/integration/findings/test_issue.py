@@ -67,7 +67,7 @@ def test_a_crash_of_onnx_runtime_in_its_own_form(place: Path) -> None:
     text = (place / "issue.md").read_text(encoding="utf-8")
     assert headings(text) == [
         "Describe the issue", "To reproduce", "Urgency", "Platform", "OS Version", "ONNX Runtime Installation",
-        "ONNX Runtime Version or Commit ID", "ONNX Runtime API", "Architecture", "Execution Provider",
+        "ONNX Runtime Version or Commit ID", "ONNX Runtime API", "Architecture", "Execution Provider", "Execution Provider Library Version",
     ]  # fmt: skip
     assert "Do not report" not in text
     assert "empty set with bool type" in text
@@ -83,7 +83,7 @@ def test_a_wrong_result_of_openvino_in_its_own_form(place: Path) -> None:
     assert written.returncode == 0, written.stderr
     assert headings(written.stdout) == [
         "OpenVINO Version", "Operating System", "Device used for inference", "Framework", "Model used", "Issue description",
-        "Step-by-step reproduction", "Relevant log output",
+        "Step-by-step reproduction", "Relevant log output", "Issue submission checklist",
     ]  # fmt: skip
     assert "`-128`" in written.stdout
     for ruled_out in ("Nondeterminism", "Ill-conditioning", "Precision"):
