@@ -51,7 +51,7 @@ class Row(msgspec.Struct, frozen=True):
         converter: Part of the compiler that converts the operator.
         trigger: Condition that the failure needs.
         seen_with: Versions and settings that showed the failure.
-        cause: Root cause; the name of the row where there is none.
+        cause: Root cause in `data/labelled`; empty if it has none.
         why: Judgement in one sentence.
         fails: Other calls that fail.
         passes: Call that passes, for each part of the trigger.

@@ -19,7 +19,11 @@ from opera.report.words import code, fenced, inline, page_of
 from opera.untrusted import read_file
 
 _FOLDER = Path("data/findings")
+_HEADS = {"onnx": "ai.onnx.", "pytorch": "torch.", "keras": "keras.", "tensorflow": "tf."}
+"""How names of operators begin, by library."""
+_LINE = "\n"
 _SIBLINGS = 40
+"""Findings of one issue that its text names."""
 _LOG = 4_000
 """Characters of the output that an issue quotes."""
 _VERSION = re.compile(r"(.+?) (v?\d\S*)")
@@ -83,10 +87,10 @@ def recorded_text(found: Recorded, outcome: Shown | None) -> str:
     versions = [match.groups() for each in row.seen_with.split(", ") if (match := _VERSION.fullmatch(each))]
     api = row.operators[0] if row.operators else "operator"
     is_wrong = row.verdict is Verdict.INCONSISTENT
-    page = next((page for name in ("onnx", "pytorch", "keras", "tensorflow") if (page := _page(name, table.frontend, api))), None)
+    page = next((page_of(each, api) for each, head in _HEADS.items() if api.startswith(head)), None)
     parts = [
         *([f"Fails with: {inline(row.trigger)}."] if row.trigger else []),
-        *([f"Calls that fail:\n\n{fenced(_listed(row.fails))}"] if row.fails else []),
+        *([f"Calls that fail:\n\n{fenced(_LINE.join(row.fails))}"] if row.fails else []),
         *([f"Specification: <{page}>"] if page else []),
     ]
     text = read_file(found.script).decode("utf-8", "replace")
@@ -119,16 +123,6 @@ def recorded_text(found: Recorded, outcome: Shown | None) -> str:
             "is_crash": not is_wrong,
         },
     )
-
-
-def _page(library: str, frontend: str, api: str) -> str | None:
-    """The documentation of *api*, where it is of *library* and the compiler reads that."""
-    heads = {"onnx": "ai.onnx.", "pytorch": "torch.", "keras": "keras.", "tensorflow": "tf."}
-    return page_of(library, api) if api.startswith(heads[library]) else None
-
-
-def _listed(calls: tuple[str, ...]) -> str:
-    return "\n".join(calls)
 
 
 def _siblings(found: Recorded, known: Families) -> Iterator[str]:
