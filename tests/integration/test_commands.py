@@ -45,6 +45,7 @@ CASES = {
     "opidiff": ("opidiff", "check", "nothing.yaml"),
     "prioritize": ("prioritize", *SUBJECT, "--strategy", "opera", "--json"),
     "replay": ("replay", "--lib", "fake", "-j", "1", "-q"),
+    "repairs": ("repairs", "nothing"),
     "report": ("report",),
     "reproduce": ("reproduce", "nothing"),
     "run": ("run", *SUBJECT, "-q", "-j", "1"),

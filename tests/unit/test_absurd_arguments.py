@@ -24,7 +24,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "run": ("--compiler", "tvm", "--frontend", "onnx"), "top": ("--once",), "combine": ("other",), "triage": (), "report": (), "matrix": (),
     "show": ("abc",), "reproduce": ("abc",), "issue": ("abc",), "env create": ("tvm",), "env list": (), "env remove": ("tvm",),
     "baseline update": ("known.toml",), "baseline check": ("known.toml",), "evaluate": (), "compare": ("a", "b"), "verify": (),
-    "upstream": ("none.jsonl",),
+    "upstream": ("none.jsonl",), "repairs": (),
     "bisect": ("abc",),
     "check": ("model.onnx",), "localize": ("model.onnx", "--compiler", "none"),
     "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),

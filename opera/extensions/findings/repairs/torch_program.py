@@ -1,0 +1,307 @@
+"""Repairs of exported PyTorch programs: what a frontend could do to each call before it converts it.
+
+The file runs beside a script, in the environment of a compiler that may not have OPERA: it needs only torch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch._decomp import decomposition_table
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _disable_current_modes
+
+Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+"""Calls the operator with other arguments."""
+Repair = Callable[[Any, Call, tuple[Any, ...], dict[str, Any], Any], Any]
+"""Takes an operator, its call, its arguments, and the result that it should have; returns `UNCHANGED` if it has nothing to do."""
+
+UNCHANGED = object()
+_CHANGED: list[str] = []
+"""Calls that a repair changed: capturing a program forgets what a module learns on the way."""
+_NARROW = (torch.int8, torch.int16, torch.int32, torch.uint8, torch.uint16, torch.uint32)
+_HALVES = (torch.float16, torch.bfloat16)
+_AXES = ("dim", "dims", "dim0", "dim1", "axis", "dimension", "axis0", "axis1")
+_PLACES = ("index", "start", "end")
+
+
+def _tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    return [each for each in pytree.tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+
+
+def _cast(do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, dtype: Callable[[torch.Tensor], torch.dtype]) -> Any:
+    """Calls with each tensor in the dtype that *dtype* says, and gives results the dtypes of *result*."""
+
+    def converted(each: Any) -> Any:
+        wanted = dtype(each) if isinstance(each, torch.Tensor) else None
+        return each if wanted is None or each.dtype is wanted else torch.ops.aten._to_copy.default(each, dtype=wanted)
+
+    args, kwargs = pytree.tree_map(converted, (args, kwargs))
+    return _like(do(args, kwargs), result)
+
+
+def _like(found: Any, result: Any) -> Any:
+    """The tensors of *found* in the shapes and dtypes of *result*."""
+
+    def one(each: Any, wanted: Any) -> Any:
+        if not isinstance(each, torch.Tensor) or not isinstance(wanted, torch.Tensor):
+            return each
+        each = each if each.dtype is wanted.dtype else torch.ops.aten._to_copy.default(each, dtype=wanted.dtype)
+        return each if each.shape == wanted.shape else each.reshape(wanted.shape)
+
+    if isinstance(found, (tuple, list)):
+        return type(result)(one(*pair) for pair in zip(found, result, strict=True))
+    return one(found, result)
+
+
+def _dtypes(result: Any) -> list[torch.dtype]:
+    return [each.dtype for each in pytree.tree_leaves(result) if isinstance(each, torch.Tensor)]
+
+
+def _narrow_to(narrow: Sequence[torch.dtype], wide: torch.dtype) -> Repair:
+    def repair(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+        if not any(each.dtype in narrow for each in _tensors(args, kwargs)):
+            return UNCHANGED
+        return _cast(do, args, kwargs, result, lambda each: wide if each.dtype in narrow else each.dtype)
+
+    return repair
+
+
+def _integers_to_floats(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Converts integers before an operator whose result is a floating-point number, if no input is one."""
+    inputs, wanted = _tensors(args, kwargs), _dtypes(result)
+    if not inputs or any(each.is_floating_point() or each.is_complex() for each in inputs) or not wanted[0].is_floating_point:
+        return UNCHANGED
+    return _cast(do, args, kwargs, result, lambda _: wanted[0])
+
+
+def _integers_to_wide(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Converts narrow integers before an operator whose result is int64."""
+    inputs, wanted = _tensors(args, kwargs), _dtypes(result)
+    if len(inputs) != 1 or inputs[0].dtype not in (torch.bool, *_NARROW) or wanted[0] is not torch.int64:
+        return UNCHANGED
+    return _cast(do, args, kwargs, result, lambda _: torch.int64)
+
+
+def _one_dtype(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Converts inputs of different dtypes to the one that PyTorch computes in."""
+    inputs, wanted = _tensors(args, kwargs), _dtypes(result)
+    if len({each.dtype for each in inputs}) < 2:
+        return UNCHANGED
+    common = inputs[0]
+    for each in inputs[1:]:
+        common = torch.empty((), dtype=torch.result_type(common, each), device="meta") if common.dtype != each.dtype else common
+    to = wanted[0] if wanted[0].is_floating_point else common.dtype
+    return _cast(do, args, kwargs, result, lambda _: to)
+
+
+def _rank_zero(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Gives each tensor of rank 0 one dimension, and takes it from the results."""
+    if not any(each.dim() == 0 for each in _tensors(args, kwargs)):
+        return UNCHANGED
+    args, kwargs = pytree.tree_map(
+        lambda each: each.unsqueeze(0) if isinstance(each, torch.Tensor) and each.dim() == 0 else each, (args, kwargs)
+    )
+    return _like(do(args, kwargs), result)
+
+
+def _empty(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Replaces a call on tensors without elements by its result, and leaves such tensors out of lists."""
+    inputs = _tensors(args, kwargs)
+    bare = [each for each in inputs if each.numel() == 0]
+    if not bare:
+        return UNCHANGED
+    if all(each.numel() == 0 for each in pytree.tree_leaves(result) if isinstance(each, torch.Tensor)):
+        return pytree.tree_map(lambda each: _like(bare[0], each), result)
+    if len(bare) < len(inputs):
+
+        def without(each: Any) -> Any:
+            return (
+                [one for one in each if one.numel()]
+                if isinstance(each, (list, tuple)) and each and isinstance(each[0], torch.Tensor)
+                else each
+            )
+
+        shorter = tuple(map(without, args))
+        return UNCHANGED if all(one is other for one, other in zip(shorter, args, strict=True)) else _like(do(shorter, kwargs), result)
+    with _disable_current_modes():
+        real = pytree.tree_map(
+            lambda each: torch.zeros(each.shape, dtype=each.dtype) if isinstance(each, torch.Tensor) else each, (args, kwargs)
+        )
+        values = operator(*real[0], **real[1])
+        flat, structure = pytree.tree_flatten(values)
+        numbers = [
+            each.flatten()[0].item() if each.numel() and bool(((each == each.flatten()[0]) | (each != each)).all()) else None
+            for each in flat
+        ]
+    if any(number is None and each.numel() for number, each in zip(numbers, flat, strict=True)):
+        return UNCHANGED
+    made = [torch.full(each.shape, number or 0, dtype=each.dtype) for number, each in zip(numbers, flat, strict=True)]
+    return pytree.tree_unflatten(made, structure)
+
+
+def _positive(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Counts axes, and indices of a slice, from the front."""
+    schema = operator._schema.arguments
+    inputs = _tensors(args, kwargs)
+    if not inputs:
+        return UNCHANGED
+    rank, named = inputs[0].dim(), {each.name: place for place, each in enumerate(schema)}
+    new = list(args)
+    for name, place in named.items():
+        if place >= len(new):
+            continue
+        if name in _AXES and rank:
+            ends = rank + (operator.overloadpacket.__name__ in ("unsqueeze", "stack"))
+            new[place] = pytree.tree_map(
+                lambda each, ends=ends: each + ends if isinstance(each, int) and not isinstance(each, bool) and each < 0 else each,
+                new[place],
+            )
+        elif name in _PLACES and isinstance(new[place], int) and new[place] < 0 and isinstance(new[1], int) and rank:
+            new[place] = max(0, new[place] + inputs[0].shape[new[1]])
+    return UNCHANGED if new == list(args) else do(tuple(new), kwargs)
+
+
+def _all_axes(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Lists all axes where a call names none."""
+    inputs, new = _tensors(args, kwargs), list(args)
+    for place, each in enumerate(operator._schema.arguments[: len(new)]):
+        if each.name in _AXES and isinstance(new[place], (list, tuple)) and not new[place] and inputs:
+            new[place] = list(range(inputs[0].dim()))
+    return UNCHANGED if new == list(args) else do(tuple(new), kwargs)
+
+
+def _dtype_as_cast(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Converts the inputs to the dtype that a call names, and names none."""
+    inputs, dtype = _tensors(args, kwargs), kwargs.get("dtype")
+    if dtype is None or not inputs or operator.overloadpacket.__name__ == "_to_copy" or all(each.dtype is dtype for each in inputs):
+        return UNCHANGED
+    return _cast(do, args, {**kwargs, "dtype": None}, result, lambda _: dtype)
+
+
+def _several_results(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Replaces an operator with several results by what PyTorch decomposes it into."""
+    if not isinstance(result, (tuple, list)) or len(result) < 2:
+        return UNCHANGED
+    decomposition = decomposition_table.get(operator)
+    return UNCHANGED if decomposition is None else _like(decomposition(*args, **kwargs), result)
+
+
+def _numbers(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Replaces infinite numbers of a call by the largest ones of the dtype."""
+    inputs = _tensors(args, kwargs)
+    if not inputs or not any(isinstance(each, float) and math.isinf(each) for each in args):
+        return UNCHANGED
+    dtype = inputs[0].dtype
+    limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
+    new = [(limits.max if each > 0 else limits.min) if isinstance(each, float) and math.isinf(each) else each for each in args]
+    return _like(do(tuple(new), kwargs), result)
+
+
+CALLS: dict[str, Repair] = {
+    "integers to floats": _integers_to_floats,
+    "integers to int64": _integers_to_wide,
+    "one dtype": _one_dtype,
+    "booleans as integers": _narrow_to((torch.bool,), torch.int32),
+    "narrow integers as int64": _narrow_to(_NARROW, torch.int64),
+    "halves as float32": _narrow_to(_HALVES, torch.float32),
+    "doubles as float32": _narrow_to((torch.float64,), torch.float32),
+    "rank 0 as rank 1": _rank_zero,
+    "no elements": _empty,
+    "axes from the front": _positive,
+    "all axes listed": _all_axes,
+    "dtype as a cast": _dtype_as_cast,
+    "finite numbers": _numbers,
+    "several results decomposed": _several_results,
+}
+"""By name, in the order in which they are tried."""
+DEFAULTS = "defaults written"
+"""The repair that changes no call: arguments at their defaults stand in the program."""
+NAMES = (DEFAULTS, *CALLS)
+
+
+class _Repairing(torch.fx.Interpreter):
+    """Runs a program, each call repaired."""
+
+    def __init__(self, module: torch.fx.GraphModule, repair: Repair) -> None:
+        super().__init__(module)
+        self._repair = repair
+        self._node: torch.fx.Node | None = None
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        self._node = n
+        return super().run_node(n)
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        result = self._node.meta.get("val") if self._node is not None else None
+        if (
+            isinstance(target, torch._ops.OpOverload)
+            and not target._schema.is_mutable
+            and result is not None
+            and not isinstance(result, torch.SymInt)
+        ):
+            found = self._repair(target, lambda args, kwargs: target(*args, **kwargs), tuple(args), dict(kwargs), result)
+            if found is not UNCHANGED:
+                _CHANGED.append(str(target))
+                return found
+        return super().call_function(target, args, kwargs)
+
+
+class _Repaired(torch.nn.Module):
+    def __init__(self, program: torch.export.ExportedProgram, repair: Repair) -> None:
+        super().__init__()
+        self.program: Any = program.module()
+        self.repair = repair
+
+    def forward(self, *args: Any) -> Any:
+        return _Repairing(self.program, self.repair).run(*args)
+
+
+def _with_defaults(program: torch.export.ExportedProgram) -> int:
+    """Writes the defaults of all calls into the graph; returns the number of calls that changed."""
+    changed = 0
+    for node in program.graph.nodes:
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        positional = [each for each in node.target._schema.arguments if not each.kwarg_only]
+        left = list(_defaults(positional[len(node.args) :], node.kwargs))
+        if left:
+            node.args = (*node.args, *(node.kwargs.get(each.name, each.default_value) for each in left))
+            node.kwargs = {name: value for name, value in node.kwargs.items() if name not in {each.name for each in left}}
+            changed += 1
+    program.graph_module.recompile()
+    return changed
+
+
+def _defaults(arguments: Sequence[Any], given: dict[str, Any]) -> Iterator[Any]:
+    """Those of *arguments* that the call gives by name or leaves at a default, up to the first without either."""
+    for each in arguments:
+        if each.name not in given and not each.has_default_value():
+            return
+        yield each
+
+
+def install(name: str, count: Callable[[int], None]) -> None:
+    """Makes `torch.export.export` give programs with the repair *name*; *count* is told how many calls each changed."""
+    export: Any = torch.export.export
+
+    def repaired(model: torch.nn.Module, *args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
+        program = export(model, *args, **kwargs)
+        if name == DEFAULTS:
+            count(_with_defaults(program))
+            return program
+        _CHANGED.clear()
+        again = export(_Repaired(program, CALLS[name]), *args, **{**kwargs, "strict": False})
+        count(len(_CHANGED))
+        return again
+
+    exporting: Any = torch.export
+    exporting.export = repaired
+
+
+def warm() -> None:
+    """Does once what every capture needs, so that processes that start from this one share it."""
+    torch.export.export(torch.nn.Identity(), (torch.ones(1),)).module()
