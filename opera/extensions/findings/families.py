@@ -109,11 +109,19 @@ class Caused(Protocol):
 
 @dataclass(frozen=True)
 class Families:
-    """Which findings belong together. A cause of which nothing is said is a fix and an issue of its own."""
+    """Which findings belong together. A cause of which nothing is said is a fix and an issue of its own.
+
+    Attributes:
+        fixes: By cause.
+        issues: By cause.
+        links: By issue.
+        named: Issues by their keys.
+    """
 
     fixes: dict[str, Fix] = field(default_factory=dict[str, Fix])
     issues: dict[str, Issue] = field(default_factory=dict[str, Issue])
     links: dict[str, Link] = field(default_factory=dict[str, Link])
+    named: dict[str, Issue] = field(default_factory=dict[str, Issue])
 
     def fix(self, row: Caused) -> str:
         """Key of the change that mends *row*."""
@@ -125,6 +133,15 @@ class Families:
         found = self.fixes.get(row.cause or "")
         alone = self.issues.get(row.cause or "")
         return alone.name if alone is not None else found.issue or found.name if found is not None else self.fix(row)
+
+    def repair(self, row: Caused) -> Fix | None:
+        """The change that mends *row* and findings of other causes; None if only its own cause is known."""
+        return self.fixes.get(row.cause or "")
+
+    def title(self, row: Caused) -> str:
+        """What is wrong in all findings of the issue of *row*; empty if nobody has said it."""
+        name = self.issue(row)
+        return next((each.title for each in (*self.issues.values(), *self.named.values(), *self.fixes.values()) if each.name == name), "")
 
     def link(self, row: Caused) -> Link | None:
         """What a person found upstream about the issue of *row*; None if nobody looked."""
@@ -141,12 +158,12 @@ def families(folder: Path) -> Families:
     path = folder / FIXES
     fixes = {cause: each for each in file.fix for cause in each.causes}
     issues = {cause: each for each in file.issue for cause in each.causes}
-    named = {each.name for each in file.issue}
+    named = {each.name: each for each in file.issue}
     twice = sum(len(each.causes) for each in file.fix) > len(fixes) or sum(len(each.causes) for each in file.issue) > len(issues)
     unknown = next((each.issue for each in file.fix if each.issue and each.issue not in named), None)
     if twice or fixes.keys() & issues.keys() or unknown is not None:
         raise UserError(f"{path}: {'a cause stands in it twice' if unknown is None else f'no issue is called {one_line(unknown)!r}'}")
-    return Families(fixes, issues, {each.issue: each for each in _read(folder / UPSTREAM, _Links).link})
+    return Families(fixes, issues, {each.issue: each for each in _read(folder / UPSTREAM, _Links).link}, named)
 
 
 def remember(folder: Path, link: Link) -> None:

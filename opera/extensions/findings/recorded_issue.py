@@ -81,7 +81,8 @@ def tried(found: Recorded, config: Config) -> Shown:
 def recorded_text(found: Recorded, outcome: Shown | None) -> str:
     """The issue as Markdown; *outcome* is what its script showed, None if it did not run."""
     row, table, known = found.row, found.table, families(found.folder)
-    title = title_of(found.script)
+    siblings, change = list(_siblings(found, known)), known.repair(row)
+    title = (known.title(row) if siblings else "") or title_of(found.script)
     owner = table.compiler
     library = facts_of(table.frontend).title
     versions = [match.groups() for each in row.seen_with.split(", ") if (match := _VERSION.fullmatch(each))]
@@ -92,6 +93,8 @@ def recorded_text(found: Recorded, outcome: Shown | None) -> str:
         *([f"Fails with: {inline(row.trigger)}."] if row.trigger else []),
         *([f"Calls that fail:\n\n{fenced(_LINE.join(row.fails))}"] if row.fails else []),
         *([f"Specification: <{page}>"] if page else []),
+        *([f"Operators: {', '.join(code(each) for each in _operators(found, known))}."] if siblings else []),
+        *([f"One change may mend this finding and others: {inline(change.change, 1000)} Place: {code(change.place)}."] if change else []),
     ]
     text = read_file(found.script).decode("utf-8", "replace")
     return filled(
@@ -118,7 +121,7 @@ def recorded_text(found: Recorded, outcome: Shown | None) -> str:
             "version": next((inline(value) for name, value in versions if name.partition(" ")[0] == owner.partition("-")[0]), "unknown"),
             "ruled_out": [f"Without “{inline(part)}”, it passes: {code(call, 1000)}." for part, call in row.passes.items()],
             "provenance": [],
-            "siblings": [code(each) for each in _siblings(found, known)],
+            "siblings": [code(each) for each in siblings],
             "tests": 0,
             "is_crash": not is_wrong,
         },
@@ -134,6 +137,13 @@ def _siblings(found: Recorded, known: Families) -> Iterator[str]:
             if known.issue(row) == own and (table.subject, row.name) != (found.table.subject, found.row.name) and count < _SIBLINGS:
                 count += 1
                 yield f"{title_of(found.folder / table.subject / f'{row.name}.py')} ({table.subject}/{row.name})"
+
+
+def _operators(found: Recorded, known: Families) -> list[str]:
+    """The operators that the issue is about, its own first."""
+    own = known.issue(found.row)
+    rows = [row for table in tables(found.folder) for row in table.finding if known.issue(row) == own]
+    return list(dict.fromkeys(api.removeprefix("ai.onnx.") for row in (found.row, *rows) for api in row.operators))
 
 
 def _warning(outcome: Shown | None, link: Link | None) -> str:

@@ -156,3 +156,24 @@ def test_what_no_table_has_is_named(tmp_path: Path, name: str) -> None:
     done = opera(place(tmp_path), "issue", name)
     assert done.code == 2
     assert "no script" in done.stderr
+
+
+def test_the_issue_of_several_findings_has_their_title_and_all_their_operators(tmp_path: Path) -> None:
+    table = place(tmp_path) / "data" / "findings" / "tvm-onnx.toml"
+    second = {**POOL, "name": "avgpool-4567cdef", "operators": ["ai.onnx.AveragePool"], "cause": "tvm-avg-pool-ceil"}
+    lines = ["", "[[finding]]", *(f"{name} = {json.dumps(text)}" for name, text in second.items())]
+    table.write_text(table.read_text(encoding="utf-8") + "\n".join(lines), encoding="utf-8")
+    (table.with_suffix("") / "avgpool-4567cdef.py").write_text(
+        '"""tvm/onnx: AveragePool: wrong result with ceil_mode"""\n', encoding="utf-8"
+    )
+    families = table.parent / "families" / "fixes.toml"
+    families.parent.mkdir()
+    families.write_text(
+        '[[fix]]\nname = "pools"\ntitle = "Pools: ceil_mode is read too late"\ncauses = ["tvm-pool-ceil", "tvm-avg-pool-ceil"]\n'
+        'place = "onnx_frontend.py: Pool"\nchange = "Read it first."\n'
+    )
+    text = opera(tmp_path, "issue", f"tvm-onnx/{POOL['name']}", "--no-run").stdout
+    assert text.startswith("# [Bug] Pools: ceil_mode is read too late\n")
+    assert "Operators: `MaxPool`, `AveragePool`." in text
+    assert "One change may mend this finding and others: Read it first. Place: `onnx_frontend.py: Pool`." in text
+    assert "AveragePool: wrong result with ceil_mode (tvm-onnx/avgpool-4567cdef)" in text

@@ -43,6 +43,8 @@ def test_a_change_that_mends_several_causes_counts_once_and_an_issue_asks_for_se
     assert [known.fix(each) for each in ROWS] == ["promotion", "promotion", "where-mixed", "pow-rank", "no-cause"]
     assert [known.issue(each) for each in ROWS] == ["mixed", "mixed", "mixed", "pow-rank", "no-cause"]
     assert counts(ROWS, known) == Counts(findings=5, fixes=4, issues=3)
+    assert [known.title(each) for each in ROWS] == ["operands of two dtypes"] * 3 + ["", ""]
+    assert [each.name for each in map(known.repair, ROWS) if each is not None] == ["promotion", "promotion"]
 
 
 def test_without_families_each_cause_is_a_fix_and_an_issue(tmp_path: Path) -> None:
