@@ -31,7 +31,7 @@ def main() -> None:
     tried: dict[str, dict[str, str]] = defaultdict(dict)
     for each in json.loads(file.read_text(encoding="utf-8"))["findings"]:
         if not each["problem"] and (each["subject"], each["name"]) in issues:
-            tried[each["subject"]][each["name"]] = next(iter(each["mended"]), "")
+            tried[each["subject"]][each["name"]] = f"{each['mended'][0]} {each['ends']}" if each["mended"] else ""
     rows, wrong = [], Counter[str]()
     for subject, repairs in [*tried.items(), ("all", {})]:
         of = tried if subject == "all" else {subject: repairs}

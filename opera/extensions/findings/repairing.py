@@ -115,16 +115,26 @@ def _each(trials: Sequence[Trial], jobs: int) -> Iterator[Tried]:
 def document(found: Sequence[Tried], families: Sequence[Family]) -> JsonObject:
     """What the command says, as JSON."""
     rows = [
-        {"subject": each.subject, "name": each.name, "mended": list(each.mended), "failing": list(each.failing), "problem": each.problem}
+        {
+            "subject": each.subject,
+            "name": each.name,
+            "mended": list(each.mended),
+            "failing": list(each.failing),
+            "ends": each.ends,
+            "problem": each.problem,
+        }
         for each in found
     ]
-    groups = [{"subject": each.subject, "repair": each.repair, "findings": each.findings} for each in families]
+    groups = [{"subject": each.subject, "repair": each.repair, "ends": each.ends, "findings": each.findings} for each in families]
     return {"schema": SCHEMA, "findings": rows, "families": groups}
 
 
 def _print(found: Sequence[Tried], families: Sequence[Family]) -> None:
     if families:
-        rows = [[each.subject, each.repair, f"{len(each.findings):,}", ", ".join(each.findings)] for each in families]
+        rows = [
+            [each.subject, each.repair + (f" ({each.ends})" if each.ends else ""), f"{len(each.findings):,}", ", ".join(each.findings)]
+            for each in families
+        ]
         print_table(["subject", "repair", "findings", "names"], rows)
     for each in found:
         if each.problem:

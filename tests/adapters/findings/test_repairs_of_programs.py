@@ -22,6 +22,9 @@ ABOUT: dict[str, list[tuple[Callable[..., Any], tuple[torch.Tensor, ...]]]] = {
     "narrow integers as int64": [(torch.add, (BYTES, BYTES)), (torch.neg, (BYTES,)), (torch.sort, (BYTES,))],
     "halves as float32": [(torch.mul, (HALF, HALF)), (torch.amax, (HALF,))],
     "doubles as float32": [(torch.mul, (REAL.double(), REAL.double()))],
+    "indices of rank 0 as rank 1": [
+        (lambda x, index: torch.index_select(x, 1, index), (REAL, torch.tensor(1))), (torch.take, (REAL, torch.tensor(2)))
+    ],
     "rank 0 as rank 1": [
         (torch.argmin, (SCALAR,)), (lambda x: torch.sort(x, 0), (SCALAR,)), (lambda x: torch.softmax(x, 0), (SCALAR,)),
         (lambda x: torch.sum(x, 0, keepdim=True), (SCALAR,)), (lambda x: torch.max(x, 0), (SCALAR,)), (torch.add, (REAL, SCALAR)),

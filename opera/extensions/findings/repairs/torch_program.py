@@ -98,14 +98,19 @@ def _one_dtype(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str,
     return _cast(do, args, kwargs, result, lambda _: to)
 
 
-def _rank_zero(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
-    """Gives each tensor of rank 0 one dimension, and takes it from the results."""
-    if not any(each.dim() == 0 for each in _tensors(args, kwargs)):
-        return UNCHANGED
-    args, kwargs = pytree.tree_map(
-        lambda each: each.unsqueeze(0) if isinstance(each, torch.Tensor) and each.dim() == 0 else each, (args, kwargs)
-    )
-    return _like(do(args, kwargs), result)
+def _rank_zero(wanted: Callable[[str], bool]) -> Repair:
+    """Gives each tensor of rank 0, of the arguments that are *wanted*, one dimension, and takes it from the results."""
+
+    def raised(each: Any) -> Any:
+        return each.unsqueeze(0) if isinstance(each, torch.Tensor) and each.dim() == 0 else each
+
+    def repair(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+        names = [each.name for each in operator._schema.arguments]
+        new = tuple(pytree.tree_map(raised, each) if wanted(name) else each for name, each in zip(names, args, strict=False))
+        same = all(one is other for one, other in zip(pytree.tree_leaves(new), pytree.tree_leaves(args), strict=True))
+        return UNCHANGED if same else _like(do(new, kwargs), result)
+
+    return repair
 
 
 def _empty(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
@@ -209,7 +214,8 @@ CALLS: dict[str, Repair] = {
     "narrow integers as int64": _narrow_to(_NARROW, torch.int64),
     "halves as float32": _narrow_to(_HALVES, torch.float32),
     "doubles as float32": _narrow_to((torch.float64,), torch.float32),
-    "rank 0 as rank 1": _rank_zero,
+    "indices of rank 0 as rank 1": _rank_zero(lambda name: name in ("index", "indices")),
+    "rank 0 as rank 1": _rank_zero(lambda _: True),
     "no elements": _empty,
     "axes from the front": _positive,
     "all axes listed": _all_axes,

@@ -24,6 +24,7 @@ _FOLDER = Path(__file__).parent
 _SAYS = {"torch_program": ("torch.export",), "onnx_model": ("make_model(", "parse_model(", "load_model_from_string(")}
 """What a script calls that makes a model which a module of repairs can change."""
 _MARK = "REPAIR "
+_SIGNAL = "signal "
 _SECONDS = 60
 """Limit of one run of a script."""
 
@@ -37,6 +38,7 @@ class Tried:
         name: Its name.
         mended: Repairs with which its script ends without a failure.
         failing: Repairs with which it fails.
+        ends: Signal that ends its process without a repair; empty where an exception does.
         problem: Why no repair was tried; empty if one was.
     """
 
@@ -44,15 +46,17 @@ class Tried:
     name: str
     mended: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
+    ends: str = ""
     problem: str = ""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Findings of a compiler and frontend that one repair mends."""
+    """Findings of a compiler and frontend that one repair mends, and that end alike: a signal comes from deeper in the compiler."""
 
     subject: str
     repair: str
+    ends: str
     findings: list[str] = field(default_factory=list[str])
 
 
@@ -78,7 +82,7 @@ def tried(subject: str, name: str, script: Path, compiler: str, config: Config) 
             problem="the script shows no failure" if state != "fails" else one_line(ended[1] if isinstance(ended, tuple) else said),
         )
     mended, failing = (tuple(repair for repair, (state, _) in found.items() if state == wanted) for wanted in ("mended", "fails"))
-    return Tried(subject, name, mended, failing)
+    return Tried(subject, name, mended, failing, said if said.startswith(_SIGNAL) else "")
 
 
 def _program(module: str, script: str) -> str:
@@ -99,9 +103,9 @@ def _said(output: str) -> Iterator[tuple[str, str, str]]:
 
 def proposed(found: Iterable[Tried]) -> list[Family]:
     """The families of *found*: a finding belongs to the first repair that mends it. The largest comes first."""
-    by: dict[tuple[str, str], Family] = {}
+    by: dict[tuple[str, str, str], Family] = {}
     for each in found:
         if each.mended:
-            key = each.subject, each.mended[0]
+            key = each.subject, each.mended[0], each.ends
             by.setdefault(key, Family(*key)).findings.append(each.name)
-    return sorted(by.values(), key=lambda each: (-len(each.findings), each.subject, each.repair))
+    return sorted(by.values(), key=lambda each: (-len(each.findings), each.subject, each.repair, each.ends))
