@@ -19,7 +19,9 @@ SCALAR = np.array(2.5, np.float32)
 Case = tuple[str, dict[str, Any], tuple[np.ndarray[Any, Any], ...]]
 ABOUT: dict[str, list[Case]] = {
     "defaults written": [("Softmax", {}, (REAL,)), ("Gemm", {}, (REAL, REAL)), ("TopK", {}, (REAL, np.array([1])))],
-    "booleans as integers": [("ReduceMax", {}, (REAL > 0,)), ("Where", {}, (REAL > 0, REAL > 1, REAL > 2)), ("Equal", {}, (REAL > 0, REAL > 1))],
+    "booleans as integers": [
+        ("ReduceMax", {}, (REAL > 0,)), ("Where", {}, (REAL > 0, REAL > 1, REAL > 2)), ("Equal", {}, (REAL > 0, REAL > 1)),
+    ],
     "narrow integers as int64": [
         ("Neg", {}, (np.array([3, -2], np.int8),)), ("Add", {}, (BYTES, BYTES)), ("TopK", {}, (BYTES, np.array([2]))),
     ],
