@@ -225,7 +225,7 @@ CALLS: dict[str, Repair] = {
 }
 """By name, in the order in which they are tried."""
 DEFAULTS = "defaults written"
-"""The repair that changes no call: arguments at their defaults stand in the program."""
+"""The repair that changes no call: arguments at their defaults stand in the program, also those that PyTorch takes by name only."""
 NAMES = (DEFAULTS, *CALLS)
 
 
@@ -266,20 +266,15 @@ class _Repaired(torch.nn.Module):
         return _Repairing(self.program, self.repair).run(*args)
 
 
-def _with_defaults(program: torch.export.ExportedProgram) -> int:
-    """Writes the defaults of all calls into the graph; returns the number of calls that changed."""
-    changed = 0
+def _with_defaults(program: torch.export.ExportedProgram) -> Iterator[str]:
+    """Writes the defaults of all calls into the graph, each at its place in the signature; gives the operators of calls that changed."""
     for node in program.graph.nodes:
         if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
             continue
-        positional = [each for each in node.target._schema.arguments if not each.kwarg_only]
-        left = list(_defaults(positional[len(node.args) :], node.kwargs))
+        left = list(_defaults(node.target._schema.arguments[len(node.args) :], node.kwargs))
         if left:
             node.args = (*node.args, *(node.kwargs.get(each.name, each.default_value) for each in left))
-            node.kwargs = {name: value for name, value in node.kwargs.items() if name not in {each.name for each in left}}
-            changed += 1
-    program.graph_module.recompile()
-    return changed
+            yield str(node.target)
 
 
 def _defaults(arguments: Sequence[Any], given: dict[str, Any]) -> Iterator[Any]:
@@ -290,22 +285,45 @@ def _defaults(arguments: Sequence[Any], given: dict[str, Any]) -> Iterator[Any]:
         yield each
 
 
+def _changed(program: torch.export.ExportedProgram, name: str, export: Any, arguments: dict[str, Any]) -> torch.export.ExportedProgram:
+    """*program* with the repair *name*; the calls that it changed are in `_CHANGED`."""
+    if name == DEFAULTS:
+        _CHANGED.extend(_with_defaults(program))
+        return program
+    before = len(_CHANGED)
+    example, named = program.example_inputs or ((), {})
+    again = export(_Repaired(program, CALLS[name]), example, named or None, **{**arguments, "strict": False})
+    return again if len(_CHANGED) > before else program
+
+
 def install(name: str, count: Callable[[int], None]) -> None:
-    """Makes `torch.export.export` give programs with the repair *name*; *count* is told how many calls each changed."""
-    export: Any = torch.export.export
+    """Makes PyTorch give exported programs, and what it decomposes them into, with the repair *name*.
+
+    *count* is told how many calls each program has that the repair changes, before or after it is decomposed.
+    """
+    exporting: Any = torch.export
+    programs: Any = torch.export.ExportedProgram
+    export, decompose = exporting.export, programs.run_decompositions
 
     def repaired(model: torch.nn.Module, *args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
-        program = export(model, *args, **kwargs)
-        if name == DEFAULTS:
-            count(_with_defaults(program))
-            return program
+        arguments = {key: value for key, value in kwargs.items() if key not in ("args", "kwargs", "strict")}
         _CHANGED.clear()
-        again = export(_Repaired(program, CALLS[name]), *args, **{**kwargs, "strict": False})
+        program = export(model, *args, **kwargs)
+        if name == DEFAULTS:  # a program with all of them cannot run
+            _changed(decompose(program, {}), name, export, arguments)
+        else:
+            program = _changed(program, name, export, arguments)
+        if not _CHANGED:
+            _changed(decompose(program), name, export, arguments)
         count(len(_CHANGED))
-        return again
+        return program
 
-    exporting: Any = torch.export
-    exporting.export = repaired
+    def decomposed(program: torch.export.ExportedProgram, *args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
+        found = decompose(program, *args, **kwargs)
+        again = _changed(found, name, export, {})
+        return found if again is found else decompose(again, *args, **kwargs)
+
+    exporting.export, programs.run_decompositions = repaired, decomposed
 
 
 def warm() -> None:
