@@ -58,34 +58,49 @@ class Model(torch.nn.Module):
         return self.call(*inputs)
 
 
-def repaired(monkeypatch: pytest.MonkeyPatch, name: str, call: Callable[..., Any], inputs: tuple[torch.Tensor, ...]) -> tuple[Any, int]:
-    """The program of *call* with the repair *name*, and the number of calls that it changed."""
+def repaired(monkeypatch: pytest.MonkeyPatch, name: str, call: Callable[..., Any], inputs: tuple[torch.Tensor, ...]) -> Any:
+    """The program of *call* with the repair *name*."""
     monkeypatch.setattr(torch.export, "export", torch.export.export)
-    changed: list[int] = []
-    torch_program.install(name, changed.append)
-    return torch.export.export(Model(call), inputs), sum(changed)
+    monkeypatch.setattr(torch.export.ExportedProgram, "run_decompositions", torch.export.ExportedProgram.run_decompositions)
+    torch_program.install(name)
+    return torch.export.export(Model(call), inputs)
+
+
+def probed(monkeypatch: pytest.MonkeyPatch, call: Callable[..., Any], inputs: tuple[torch.Tensor, ...]) -> list[str]:
+    """The repairs that change a call of *call*, or of what PyTorch decomposes it into."""
+    monkeypatch.setattr(torch.export, "export", torch.export.export)
+    found: list[list[str]] = []
+    torch_program.probe(found.append)
+    torch.export.export(Model(call), inputs)
+    return found[0]
 
 
 @pytest.mark.parametrize(("name", "place"), [(name, place) for name, calls in ABOUT.items() for place in range(len(calls))])
 def test_a_repaired_program_gives_what_pytorch_gives(monkeypatch: pytest.MonkeyPatch, name: str, place: int) -> None:
     call, inputs = ABOUT[name][place]
-    program, changed = repaired(monkeypatch, name, call, inputs)
-    assert changed
+    assert name in probed(monkeypatch, call, inputs)
+    program = repaired(monkeypatch, name, call, inputs)
     want, got = (torch.utils._pytree.tree_leaves(each(*inputs)) for each in (call, program.module()))
     assert [each.dtype for each in got] == [each.dtype for each in want]
     assert all(torch.equal(*map(torch.nan_to_num, pair)) and pair[0].shape == pair[1].shape for pair in zip(want, got, strict=True))
 
 
-@pytest.mark.parametrize("name", torch_program.NAMES)
-def test_every_repair_is_shown_by_a_call_and_leaves_an_ordinary_one_alone(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    assert ABOUT[name]
-    assert repaired(monkeypatch, name, torch.exp, (REAL,))[1] == 0
+def test_every_repair_is_shown_by_a_call_and_leaves_an_ordinary_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(ABOUT) == set(torch_program.NAMES)
+    assert probed(monkeypatch, torch.exp, (REAL,)) == []
+
+
+def test_defaults_are_written_where_a_program_is_decomposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = repaired(
+        monkeypatch, torch_program.DEFAULTS, torch.linalg.cross, (REAL[:1].repeat(1, 3)[:, :3], REAL[:1].repeat(1, 3)[:, :3])
+    )
+    calls = [node for node in program.run_decompositions({}).graph.nodes if node.op == "call_function"]
+    assert [node.args[2:] for node in calls] == [(-1,)]
 
 
 def test_inputs_and_results_keep_their_structure(monkeypatch: pytest.MonkeyPatch) -> None:
     inputs: Any = [WHOLE, BYTES], {"scale": WHOLE}
-    program, changed = repaired(monkeypatch, "one dtype", lambda xs, more: {"sum": xs[0] + xs[1], "rest": (more["scale"],)}, inputs)
-    assert changed == 1
+    program = repaired(monkeypatch, "one dtype", lambda xs, more: {"sum": xs[0] + xs[1], "rest": (more["scale"],)}, inputs)
     found = program.module()(*inputs)
     assert torch.equal(found["sum"], WHOLE + BYTES)
     assert torch.equal(found["rest"][0], WHOLE)

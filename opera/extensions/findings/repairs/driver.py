@@ -6,18 +6,21 @@ The file runs in the environment of a compiler that may not have OPERA: a call o
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 import signal
 import sys
 import types
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 _SAID = 300
 
 
-class _Unchanged(BaseException):
-    """Ends a script whose model a repair does not change."""
+class _Probed(BaseException):
+    """Ends a script whose first model was looked at."""
 
 
 def _imports(text: str) -> str:
@@ -25,31 +28,39 @@ def _imports(text: str) -> str:
     return "\n".join(ast.unparse(each) for each in ast.parse(text).body if isinstance(each, (ast.Import, ast.ImportFrom)))
 
 
-def _run(script: str, module: Any, name: str) -> tuple[str, str]:
-    """Runs *script* with the repair *name*, or without any, in this process; returns what became of it, and its last words."""
-    changed: list[int] = []
+def _run(script: str) -> None:
+    exec(compile(script, __file__, "exec"), {"__name__": "__main__", "__file__": __file__})
 
-    def count(number: int) -> None:
-        changed.append(number)
-        if not number:
-            raise _Unchanged
 
+def _probed(script: str, module: Any) -> list[str]:
+    """The repairs that change the first model of *script*."""
+    found: list[str] = []
+
+    def tell(names: list[str]) -> None:
+        found.extend(names)
+        raise _Probed
+
+    module.probe(tell)
+    with contextlib.suppress(BaseException):
+        _run(script)
+    return found
+
+
+def _tried(script: str, module: Any, name: str) -> list[str]:
+    """What becomes of *script* with the repair *name*, or without any: the state, and its last words."""
     try:
         if name:
-            module.install(name, count)
-        exec(compile(script, __file__, "exec"), {"__name__": "__main__", "__file__": __file__})
-    except _Unchanged:
-        return "unchanged", ""
+            module.install(name)
+        _run(script)
     except SystemExit as error:
-        if error.code:
-            return "fails", str(error.code)
+        return ["fails", str(error.code)] if error.code else ["mended", ""]
     except BaseException as error:
-        return "fails", f"{type(error).__name__}: {error}"[:_SAID]
-    return "mended" if changed or not name else "unchanged", ""
+        return ["fails", f"{type(error).__name__}: {error}"[:_SAID]]
+    return ["mended", ""]
 
 
-def _tried(script: str, module: Any, name: str, seconds: int) -> tuple[str, str]:
-    """What became of *script* in a child process, which may end in any way."""
+def _apart(do: Callable[[], list[str]], seconds: int) -> list[str]:
+    """What *do* returns in a child process, which may end in any way."""
     answer = f"{__file__}.json"
     child = os.fork()
     if not child:
@@ -57,18 +68,18 @@ def _tried(script: str, module: Any, name: str, seconds: int) -> tuple[str, str]
             for stream in (1, 2):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
             signal.alarm(seconds)
-            found = _run(script, module, name)
+            found = do()
             with open(answer, "w", encoding="utf-8") as file:
                 json.dump(found, file)
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)
     if not os.path.exists(answer):
-        return "fails", f"signal {status & 127}"
+        return ["fails", f"signal {status & 127}"]
     with open(answer, encoding="utf-8") as file:
-        state, said = json.load(file)
+        said = json.load(file)
     os.unlink(answer)
-    return state, said
+    return said
 
 
 def main(repairs: str, script: str, seconds: int) -> None:
@@ -87,5 +98,9 @@ def main(repairs: str, script: str, seconds: int) -> None:
         module.warm()
     except BaseException as error:
         print(f"{type(error).__name__}: {error}"[:_SAID])
-    for name in ("", *module.NAMES):
-        print("REPAIR", json.dumps([name, *_tried(script, module, name, seconds)]), flush=True)
+    found = _apart(lambda: _tried(script, module, ""), seconds)
+    print("REPAIR", json.dumps(["", *found]), flush=True)
+    if found[0] == "fails":
+        for name in _apart(lambda: _probed(script, module), seconds):
+            if name in module.NAMES:
+                print("REPAIR", json.dumps([name, *_apart(partial(_tried, script, module, name), seconds)]), flush=True)

@@ -225,21 +225,31 @@ def repaired(model: onnx.ModelProto, name: str) -> tuple[onnx.ModelProto, int]:
     return new, changed
 
 
-def install(name: str, count: Callable[[int], None]) -> None:
-    """Makes onnx give models with the repair *name*; *count* is told how many nodes each changed."""
+def _make(change: Callable[[onnx.ModelProto], onnx.ModelProto]) -> None:
+    """Makes the functions of onnx that scripts make models with give what *change* makes of them."""
 
     def wrapped(make: Callable[..., onnx.ModelProto]) -> Callable[..., onnx.ModelProto]:
-        def instead(*args: Any, **kwargs: Any) -> onnx.ModelProto:
-            model, changed = repaired(make(*args, **kwargs), name)
-            count(changed)
-            return model
-
-        return instead
+        return lambda *args, **kwargs: change(make(*args, **kwargs))
 
     making = ((helper, "make_model"), (onnx.parser, "parse_model"), (onnx, "load_model_from_string"))
     functions = [(module, attribute, getattr(module, attribute)) for module, attribute in making]
     for module, attribute, function in functions:
         setattr(module, attribute, wrapped(function))
+
+
+def probe(tell: Callable[[list[str]], None]) -> None:
+    """Makes onnx tell which repairs change a node of the model."""
+
+    def told(model: onnx.ModelProto) -> onnx.ModelProto:
+        tell([name for name in NAMES if repaired(model, name)[1]])
+        return model
+
+    _make(told)
+
+
+def install(name: str) -> None:
+    """Makes onnx give models with the repair *name*."""
+    _make(lambda model: repaired(model, name)[0])
 
 
 def warm() -> None:

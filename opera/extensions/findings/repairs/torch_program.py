@@ -5,8 +5,10 @@ The file runs beside a script, in the environment of a compiler that may not hav
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -266,61 +268,68 @@ class _Repaired(torch.nn.Module):
         return _Repairing(self.program, self.repair).run(*args)
 
 
-def _with_defaults(program: torch.export.ExportedProgram) -> Iterator[str]:
-    """Writes the defaults of all calls into the graph, each at its place in the signature; gives the operators of calls that changed."""
-    for node in program.graph.nodes:
-        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
-            continue
-        left = list(_defaults(node.target._schema.arguments[len(node.args) :], node.kwargs))
-        if left:
-            node.args = (*node.args, *(node.kwargs.get(each.name, each.default_value) for each in left))
-            yield str(node.target)
+def _operators(program: torch.export.ExportedProgram) -> Iterator[torch.fx.Node]:
+    """The nodes of *program* that call an operator."""
+    return (node for node in program.graph.nodes if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload))
 
 
-def _defaults(arguments: Sequence[Any], given: dict[str, Any]) -> Iterator[Any]:
-    """Those of *arguments* that the call gives by name or leaves at a default, up to the first without either."""
-    for each in arguments:
-        if each.name not in given and not each.has_default_value():
-            return
-        yield each
+def _write_defaults(program: torch.export.ExportedProgram) -> None:
+    """Writes the defaults of all calls into the graph, each at its place in the signature."""
+    for node in _operators(program):
+        node.args = (*node.args, *(node.kwargs.get(each.name, each.default_value) for each in _left(node)))
 
 
-def _changed(program: torch.export.ExportedProgram, name: str, export: Any, arguments: dict[str, Any]) -> torch.export.ExportedProgram:
-    """*program* with the repair *name*; the calls that it changed are in `_CHANGED`."""
+def _left(node: torch.fx.Node) -> list[Any]:
+    """The arguments after the positional ones of a call that it gives by name or leaves at a default, up to the first without either."""
+    target: Any = node.target
+    arguments = target._schema.arguments[len(node.args) :]
+    return list(takewhile(lambda each: each.name in node.kwargs or each.has_default_value(), arguments))
+
+
+def _calls(program: torch.export.ExportedProgram, name: str) -> bool:
+    """Whether the repair *name* changes a call of *program*, which runs on its example."""
     if name == DEFAULTS:
-        _CHANGED.extend(_with_defaults(program))
+        return any(map(_left, _operators(program)))
+    _CHANGED.clear()
+    with contextlib.suppress(Exception):  # a repair that PyTorch itself refuses
+        _Repairing(program.module(), CALLS[name]).run(*(program.example_inputs or ((), {}))[0])
+    return bool(_CHANGED)
+
+
+def probe(tell: Callable[[list[str]], None]) -> None:
+    """Makes `torch.export.export` tell which repairs change a call of the program, or of what PyTorch decomposes it into."""
+    exporting: Any = torch.export
+    export = exporting.export
+
+    def probed(*args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
+        program = export(*args, **kwargs)
+        levels = [program, program.run_decompositions()]
+        tell([name for name in NAMES if any(_calls(each, name) for each in levels)])
         return program
-    before = len(_CHANGED)
-    example, named = program.example_inputs or ((), {})
-    again = export(_Repaired(program, CALLS[name]), example, named or None, **{**arguments, "strict": False})
-    return again if len(_CHANGED) > before else program
+
+    exporting.export = probed
 
 
-def install(name: str, count: Callable[[int], None]) -> None:
-    """Makes PyTorch give exported programs, and what it decomposes them into, with the repair *name*.
-
-    *count* is told how many calls each program has that the repair changes, before or after it is decomposed.
-    """
+def install(name: str) -> None:
+    """Makes PyTorch give exported programs, and what it decomposes them into, with the repair *name*."""
     exporting: Any = torch.export
     programs: Any = torch.export.ExportedProgram
     export, decompose = exporting.export, programs.run_decompositions
 
+    def changed(program: torch.export.ExportedProgram, **kwargs: Any) -> torch.export.ExportedProgram:
+        example, named = program.example_inputs or ((), {})
+        return export(_Repaired(program, CALLS[name]), example, named or None, **kwargs) if _calls(program, name) else program
+
     def repaired(model: torch.nn.Module, *args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
-        arguments = {key: value for key, value in kwargs.items() if key not in ("args", "kwargs", "strict")}
-        _CHANGED.clear()
-        program = export(model, *args, **kwargs)
-        if name == DEFAULTS:  # a program with all of them cannot run
-            _changed(decompose(program, {}), name, export, arguments)
-        else:
-            program = _changed(program, name, export, arguments)
-        if not _CHANGED:
-            _changed(decompose(program), name, export, arguments)
-        count(len(_CHANGED))
-        return program
+        program, sizes = export(model, *args, **kwargs), kwargs.get("dynamic_shapes")
+        return program if name == DEFAULTS else changed(program, dynamic_shapes=sizes)  # a program with all defaults cannot run
 
     def decomposed(program: torch.export.ExportedProgram, *args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
         found = decompose(program, *args, **kwargs)
-        again = _changed(found, name, export, {})
+        if name == DEFAULTS:
+            _write_defaults(found)
+            return found
+        again = changed(found)
         return found if again is found else decompose(again, *args, **kwargs)
 
     exporting.export, programs.run_decompositions = repaired, decomposed

@@ -75,7 +75,7 @@ def tried(subject: str, name: str, script: Path, compiler: str, config: Config) 
             return Tried(subject, name, problem=one_line(str(error)))
     found = {each[0]: (each[1], each[2]) for each in _said(output)}
     state, said = found.pop("", ("fails", "the script did not begin"))
-    if state != "fails" or not found:
+    if state != "fails" or (isinstance(ended, tuple) and not found):
         return Tried(
             subject,
             name,
