@@ -286,7 +286,7 @@ def _left(node: torch.fx.Node) -> list[Any]:
     return list(takewhile(lambda each: each.name in node.kwargs or each.has_default_value(), arguments))
 
 
-def _calls(program: torch.export.ExportedProgram, name: str) -> bool:
+def changes(program: torch.export.ExportedProgram, name: str) -> bool:
     """Whether the repair *name* changes a call of *program*, which runs on its example."""
     if name == DEFAULTS:
         return any(map(_left, _operators(program)))
@@ -304,7 +304,7 @@ def probe(tell: Callable[[list[str]], None]) -> None:
     def probed(*args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
         program = export(*args, **kwargs)
         levels = [program, program.run_decompositions()]
-        tell([name for name in NAMES if any(_calls(each, name) for each in levels)])
+        tell([name for name in NAMES if any(changes(each, name) for each in levels)])
         return program
 
     exporting.export = probed
@@ -318,7 +318,7 @@ def install(name: str) -> None:
 
     def changed(program: torch.export.ExportedProgram, **kwargs: Any) -> torch.export.ExportedProgram:
         example, named = program.example_inputs or ((), {})
-        return export(_Repaired(program, CALLS[name]), example, named or None, **kwargs) if _calls(program, name) else program
+        return export(_Repaired(program, CALLS[name]), example, named or None, **kwargs) if changes(program, name) else program
 
     def repaired(model: torch.nn.Module, *args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
         program, sizes = export(model, *args, **kwargs), kwargs.get("dynamic_shapes")
