@@ -81,7 +81,7 @@ def tried(found: Recorded, config: Config) -> Shown:
 def recorded_text(found: Recorded, outcome: Shown | None) -> str:
     """The issue as Markdown; *outcome* is what its script showed, None if it did not run."""
     row, table, known = found.row, found.table, families(found.folder)
-    siblings, change = list(_siblings(found, known)), known.repair(row)
+    siblings, change, link = list(_siblings(found, known)), known.repair(row), known.link(row)
     title = (known.title(row) if siblings else "") or title_of(found.script)
     owner = table.compiler
     library = facts_of(table.frontend).title
@@ -93,6 +93,7 @@ def recorded_text(found: Recorded, outcome: Shown | None) -> str:
         *([f"Fails with: {inline(row.trigger)}."] if row.trigger else []),
         *([f"Calls that fail:\n\n{fenced(_LINE.join(row.fails))}"] if row.fails else []),
         *([f"Specification: <{page}>"] if page else []),
+        *([f"A similar issue of the project: {inline(f'{link.url} ({link.state})')}."] if link and link.kind is Known.FAMILY else []),
         *([f"Operators: {', '.join(code(each) for each in _operators(found, known))}."] if siblings else []),
         *([f"One change may mend this finding and others: {inline(change.change, 1000)} Place: {code(change.place)}."] if change else []),
     ]
@@ -101,7 +102,7 @@ def recorded_text(found: Recorded, outcome: Shown | None) -> str:
         owner,
         {
             "title": inline(title),
-            "warning": _warning(outcome, known.link(row)),
+            "warning": _warning(outcome, link),
             "finding": inline(found.name),
             "owner": inline(owner),
             "framework": inline(library),
@@ -147,7 +148,7 @@ def _operators(found: Recorded, known: Families) -> list[str]:
 
 
 def _warning(outcome: Shown | None, link: Link | None) -> str:
-    if link is not None and link.kind is not Known.NOT_FOUND:
+    if link is not None and link.kind in (Known.KNOWN, Known.FIXED):
         return f"The project has an issue about it: {inline(str(link))}. Add to that one what it lacks."
     if outcome is None:
         return "The script below did not run yet. Run it before you report this."

@@ -69,7 +69,7 @@ def test_the_likest_issue_comes_first_and_what_is_confirmed_is_shown(tmp_path: P
     assert "\x1b" not in shown.stdout
     assert "\u202e" not in shown.stdout
     text = opera(tmp_path, "issue", f"tvm-onnx/{POOL['name']}", "--no-run").stdout
-    assert "The project has an issue about it: `family known, https:" in text
+    assert "A similar issue of the project: `https://github.com/o/r/issues/8 (closed)`." in text
 
 
 def test_pages_of_issues_and_packed_files_are_read_too(tmp_path: Path) -> None:
