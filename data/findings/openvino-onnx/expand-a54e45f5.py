@@ -1,7 +1,7 @@
 """openvino/onnx: Expand: size 1 in place of 0 when a constant shape asks for 0 where input has 1
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Fails with: a size of 1 is to become 0, shape is constant.
+Fails with: a fixed size of 1 is to become 0, shape is constant, input is no constant.
 Actual: shape: expected [0], got [1]
 """
 

@@ -1,7 +1,7 @@
 """openvino/pytorch: torch.rand: dtype float32 for float16 when an exported program gives dtype
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Reduced from the test of a random call (finding ddceea710f540c2c). Fails with: dtype is given and not float32.
+Reduced from the test of a random call (finding ddceea710f540c2c). Fails with: dtype is given and not float32, a result of this dtype is wanted.
 Actual: AssertionError: expected dtype float16, got float32
 """
 

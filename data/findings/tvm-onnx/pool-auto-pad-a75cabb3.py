@@ -1,7 +1,7 @@
-"""tvm/onnx: AveragePool, LpPool: crash when auto_pad is SAME_UPPER or SAME_LOWER and a size is open
+"""tvm/onnx: AveragePool, LpPool: crash when auto_pad is SAME_* and a size is 0 or open
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
-Fails with: a spatial size of X is open, auto_pad is SAME_UPPER or SAME_LOWER.
+Fails with: a spatial size of X is 0 or open, auto_pad is SAME_UPPER or SAME_LOWER.
 Actual: TypeError: int() argument must be a string, a bytes-like object or a real number, not 'Var'
 """
 

@@ -1,7 +1,7 @@
 """tvm/pytorch: torch.native_dropout: input in place of the mask when output 1 is used
 
 Seen with torch 2.13.0+cpu, tvm 0.27.0.post1, target llvm, pipeline default.
-Reduced from the test of a call by hand (finding 3807e4d09b4c9fdd). Fails with: output 1 is wanted.
+Reduced from the test of a call by hand (finding 3807e4d09b4c9fdd). Fails with: output 1 is wanted, input is not empty.
 Actual: AssertionError: expected dtype bool, got float32
 """
 
