@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
+
+import msgspec
 
 from opera.console import print_table
 from opera.extensions.findings.families import families
 from opera.extensions.findings.recorded import tables
+from opera.extensions.findings.repairs.trying import Tried, proposed
 
 FOLDER = Path(__file__).parents[1] / "data" / "findings"
 
@@ -28,32 +30,28 @@ def main() -> None:
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER / "families" / "repairs.json"
     known = families(FOLDER)
     issues = {(table.subject, row.name): known.issue(row) for table in tables(FOLDER) for row in table.finding}
-    tried: dict[str, dict[str, str]] = defaultdict(dict)
-    for each in json.loads(file.read_text(encoding="utf-8"))["findings"]:
-        if not each["problem"] and (each["subject"], each["name"]) in issues:
-            tried[each["subject"]][each["name"]] = f"{each['mended'][0]} {each['ends']}" if each["mended"] else ""
+    found = msgspec.convert(json.loads(file.read_text(encoding="utf-8"))["findings"], list[Tried])
+    found = [each for each in found if not each.problem and (each.subject, each.name) in issues]
+    groups = [(each, list(combinations(each.findings, 2))) for each in proposed(found)]
     rows, wrong = [], Counter[str]()
-    for subject, repairs in [*tried.items(), ("all", {})]:
-        of = tried if subject == "all" else {subject: repairs}
-        pairs = [pair for name, each in of.items() for pair in _pairs(name, each, issues)]
-        together, alike = sum(one for one, _ in pairs), sum(same for _, same in pairs)
-        both = sum(one and same for one, same in pairs)
-        count, mended = sum(map(len, of.values())), sum(bool(repair) for each in of.values() for repair in each.values())
-        kinds = sum(len({repair for repair in each.values() if repair}) for each in of.values())
-        rows.append([subject, f"{count}", f"{mended}", f"{kinds}", f"{both} of {together}", f"{both} of {alike}"])
-    print_table(["subject", "findings", "mended", "families", "pairs of one issue, together", "together, of one issue"], rows)
-    for subject, repairs in tried.items():
-        for one, other in combinations(repairs, 2):
-            if repairs[one] and repairs[one] == repairs[other] and issues[subject, one] != issues[subject, other]:
-                wrong[f"{subject}, {repairs[one]}: {issues[subject, one]} and {issues[subject, other]}"] += 1
+    for subject in (*dict.fromkeys(each.subject for each in found), ""):
+        tried = [(each.subject, each.name) for each in found if subject in ("", each.subject)]
+        of = [(each, pairs) for each, pairs in groups if subject in ("", each.subject)]
+        together = [((each.subject, one), (each.subject, other)) for each, pairs in of for one, other in pairs]
+        right = sum(issues[one] == issues[other] for one, other in together)
+        alike = sum(one[0] == other[0] and issues[one] == issues[other] for one, other in combinations(tried, 2))
+        count = sum(len(each.findings) for each, _ in of)
+        rows.append([subject or "all", str(len(tried)), str(count), str(len(of)), f"{right} of {len(together)}", f"{right} of {alike}"])
+    print_table(
+        ["subject", "tried", "in a family", "families", "one issue, of pairs in a family", "in a family, of pairs of one issue"], rows
+    )
+    for each, pairs in groups:
+        for pair in pairs:
+            names = sorted({issues[each.subject, name] for name in pair})
+            wrong[f"{each.subject}, {each.repair}: {' and '.join(names)}"] += len(names) > 1
     for line, number in wrong.most_common():
-        print(f"{number:4} {line}")
-
-
-def _pairs(subject: str, repairs: Mapping[str, str], issues: Mapping[tuple[str, str], str]) -> Iterable[tuple[bool, bool]]:
-    """For each pair: whether one repair mends both, and whether they are one issue."""
-    for one, other in combinations(repairs, 2):
-        yield bool(repairs[one]) and repairs[one] == repairs[other], issues[subject, one] == issues[subject, other]
+        if number:
+            print(f"{number:4} {line}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ Trial = Callable[[], Tried]
 def command(folder: Path | None, compiler: str | None, keyword: str | None, jobs: int, workspace: Path, as_json: bool) -> int:
     """Try small repairs of the model on findings, and propose which of them one change mends.
 
-    A repair rewrites each call of the model as an importer could do it, e.g. integers become floating-point numbers, or defaults are
+    A repair rewrites each call of the model as an importer could do it, e.g. inputs are promoted to one dtype, or defaults are
     written. The script of a finding runs with each. FOLDER has recorded findings, as data/findings; by default those of the workspace
     are tried. Repairs are for PyTorch's exported programs and for ONNX.
     """

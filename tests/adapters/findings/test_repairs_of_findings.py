@@ -9,7 +9,7 @@ from opera.config import Config
 from opera.extensions.findings.repairs.trying import tried
 
 CASES = {
-    "openvino-pytorch/atan2-default-847e0aa2": ("integers to floats",),
+    "openvino-pytorch/atan2-default-847e0aa2": ("inputs promoted",),
     "openvino-pytorch/argmin-53e1abba": ("rank 0 as rank 1",),
     "onnxruntime-onnx/einsum-empty-a02ca282": ("no elements",),
     "openvino-onnx/batchnorm-rank1-5a3fe017": (),

@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from itertools import takewhile
 from typing import Any
 
 import torch
-from torch._decomp import decomposition_table
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -72,14 +72,6 @@ def _narrow_to(narrow: Sequence[torch.dtype], wide: torch.dtype) -> Repair:
     return repair
 
 
-def _integers_to_floats(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
-    """Converts integers before an operator whose result is a floating-point number, if no input is one."""
-    inputs, wanted = _tensors(args, kwargs), _dtypes(result)
-    if not inputs or any(each.is_floating_point() or each.is_complex() for each in inputs) or not wanted[0].is_floating_point:
-        return UNCHANGED
-    return _cast(do, args, kwargs, result, lambda _: wanted[0])
-
-
 def _integers_to_wide(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
     """Converts narrow integers before an operator whose result is int64."""
     inputs, wanted = _tensors(args, kwargs), _dtypes(result)
@@ -88,15 +80,14 @@ def _integers_to_wide(operator: Any, do: Call, args: tuple[Any, ...], kwargs: di
     return _cast(do, args, kwargs, result, lambda _: torch.int64)
 
 
-def _one_dtype(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
-    """Converts inputs of different dtypes to the one that PyTorch computes in."""
+def _promoted(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+    """Converts inputs to the one dtype that PyTorch computes in: that of a floating-point result, else that which they promote to."""
     inputs, wanted = _tensors(args, kwargs), _dtypes(result)
-    if len({each.dtype for each in inputs}) < 2:
+    to = wanted[0] if wanted else None
+    if to is None or not to.is_floating_point:
+        to = reduce(torch.promote_types, (each.dtype for each in inputs), torch.bool)
+    if all(each.dtype is to for each in inputs) or any(each.is_floating_point() and len(inputs) == 1 for each in inputs):
         return UNCHANGED
-    common = inputs[0]
-    for each in inputs[1:]:
-        common = torch.empty((), dtype=torch.result_type(common, each), device="meta") if common.dtype != each.dtype else common
-    to = wanted[0] if wanted[0].is_floating_point else common.dtype
     return _cast(do, args, kwargs, result, lambda _: to)
 
 
@@ -189,14 +180,6 @@ def _dtype_as_cast(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[
     return _cast(do, args, {**kwargs, "dtype": None}, result, lambda _: dtype)
 
 
-def _several_results(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
-    """Replaces an operator with several results by what PyTorch decomposes it into."""
-    if not isinstance(result, (tuple, list)) or len(result) < 2:
-        return UNCHANGED
-    decomposition = decomposition_table.get(operator)
-    return UNCHANGED if decomposition is None else _like(decomposition(*args, **kwargs), result)
-
-
 def _numbers(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
     """Replaces infinite numbers of a call by the largest ones of the dtype."""
     inputs = _tensors(args, kwargs)
@@ -209,9 +192,8 @@ def _numbers(operator: Any, do: Call, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 CALLS: dict[str, Repair] = {
-    "integers to floats": _integers_to_floats,
+    "inputs promoted": _promoted,
     "integers to int64": _integers_to_wide,
-    "one dtype": _one_dtype,
     "booleans as integers": _narrow_to((torch.bool,), torch.int32),
     "narrow integers as int64": _narrow_to(_NARROW, torch.int64),
     "halves as float32": _narrow_to(_HALVES, torch.float32),
@@ -223,7 +205,6 @@ CALLS: dict[str, Repair] = {
     "all axes listed": _all_axes,
     "dtype as a cast": _dtype_as_cast,
     "finite numbers": _numbers,
-    "several results decomposed": _several_results,
 }
 """By name, in the order in which they are tried."""
 DEFAULTS = "defaults written"

@@ -25,6 +25,10 @@ _SAYS = {"torch_program": ("torch.export",), "onnx_model": ("make_model(", "pars
 """What a script calls that makes a model which a module of repairs can change."""
 _MARK = "REPAIR "
 _SIGNAL = "signal "
+_PLACELESS = (
+    "no elements", "halves as float32", "doubles as float32", "narrow integers as int64", "narrow integers as int32", "integers as float32"
+)  # fmt: skip
+"""Repairs that take a call away or compute it in another dtype: what they mend may have any cause, as `bench_families.py` counts."""
 _SECONDS = 60
 """Limit of one run of a script."""
 
@@ -102,10 +106,11 @@ def _said(output: str) -> Iterator[tuple[str, str, str]]:
 
 
 def proposed(found: Iterable[Tried]) -> list[Family]:
-    """The families of *found*: a finding belongs to the first repair that mends it. The largest comes first."""
+    """The families of *found*: a finding belongs to the first repair that mends it and names a place. The largest comes first."""
     by: dict[tuple[str, str, str], Family] = {}
     for each in found:
-        if each.mended:
-            key = each.subject, each.mended[0], each.ends
+        repair = next((name for name in each.mended if name not in _PLACELESS), None)
+        if repair is not None:
+            key = each.subject, repair, each.ends
             by.setdefault(key, Family(*key)).findings.append(each.name)
     return sorted(by.values(), key=lambda each: (-len(each.findings), each.subject, each.repair, each.ends))
