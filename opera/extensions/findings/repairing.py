@@ -42,7 +42,7 @@ def command(folder: Path | None, compiler: str | None, keyword: str | None, jobs
 
     A repair rewrites each call of the model as an importer could do it, e.g. inputs are promoted to one dtype, or defaults are
     written. The script of a finding runs with each. FOLDER has recorded findings, as data/findings; by default those of the workspace
-    are tried. Repairs are for PyTorch's exported programs and for ONNX.
+    are tried. Repairs are for PyTorch's exported programs.
     """
     config, wanted = load_config(), selector(keyword)
     with ExitStack() as stack:

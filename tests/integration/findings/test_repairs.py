@@ -9,36 +9,38 @@ from typing import Any
 import commands
 import pytest
 
-NEEDS_AXIS = """
-import os, time
-from onnx import TensorProto, helper
+NEEDS_RANK = """
+import os
+import torch
 
-shape = [2, 3]
-entries = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape), helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)]
-node = helper.make_node("Softmax", ["x"], ["y"])
-model = helper.make_model(helper.make_graph([node], "one", entries[:1], entries[1:]), opset_imports=[helper.make_opsetid("", 13)])
-if not any(each.name == "axis" for each in model.graph.node[0].attribute):
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.exp(x)
+
+program = torch.export.export(Model(), (torch.tensor(2.0),))
+calls = [node for node in program.graph.nodes if node.op == "call_function" and "exp" in str(node.target)]
+if calls[0].meta["val"].dim() == 0:
     {fault}
 """
 SCRIPTS = {
-    "raises": NEEDS_AXIS.format(fault="raise KeyError('axis')"),
-    "aborts": NEEDS_AXIS.format(fault="os.abort()"),
-    "leaves": NEEDS_AXIS.format(fault="raise SystemExit(3)"),
-    "otherwise": NEEDS_AXIS.format(fault="pass") + "raise ValueError('whatever the axis')",
-    "works": NEEDS_AXIS.format(fault="pass"),
+    "raises": NEEDS_RANK.format(fault="raise KeyError('rank')"),
+    "aborts": NEEDS_RANK.format(fault="os.abort()"),
+    "leaves": NEEDS_RANK.format(fault="raise SystemExit(3)"),
+    "otherwise": NEEDS_RANK.format(fault="pass") + "raise ValueError('whatever the rank')",
+    "works": NEEDS_RANK.format(fault="pass"),
     "no-model": "raise ValueError('nothing to repair')",
-    "no-python": "from onnx import helper\nhelper.make_model(",
+    "no-python": "import torch.export\ntorch.export.export(",
 }
 
 
 def place(folder: Path) -> Path:
-    subject = folder / "data" / "findings" / "tvm-onnx"
+    subject = folder / "data" / "findings" / "tvm-pytorch"
     subject.mkdir(parents=True)
-    lines = ['compiler = "tvm"', 'frontend = "onnx"']
+    lines = ['compiler = "tvm"', 'frontend = "pytorch"']
     for name, text in SCRIPTS.items():
-        lines += ["[[finding]]", f'name = "{name}"', 'verdict = "crash"', 'summary = "it raises"', 'operators = ["ai.onnx.Softmax"]']
+        lines += ["[[finding]]", f'name = "{name}"', 'verdict = "crash"', 'summary = "it raises"', 'operators = ["torch.exp"]']
         (subject / f"{name}.py").write_text(text, encoding="utf-8")
-    subject.with_name("tvm-onnx.toml").write_text("\n".join(lines), encoding="utf-8")
+    subject.with_name("tvm-pytorch.toml").write_text("\n".join(lines), encoding="utf-8")
     return folder
 
 
@@ -50,16 +52,16 @@ def test_findings_that_one_repair_mends_are_proposed_as_a_family(tmp_path: Path)
     done = opera(place(tmp_path), "repairs", "data/findings", "--json")
     document = json.loads(done.stdout)
     rows: dict[str, dict[str, Any]] = {each["name"]: each for each in document["findings"]}
-    family = {"subject": "tvm-onnx", "repair": "defaults written"}
+    family = {"subject": "tvm-pytorch", "repair": "rank 0 as rank 1"}
     assert document["families"] == [
         {**family, "ends": "", "findings": ["raises", "leaves"]}, {**family, "ends": "signal 6", "findings": ["aborts"]}
     ]  # fmt: skip
-    assert rows["otherwise"]["failing"] == ["defaults written"]
+    assert rows["otherwise"]["failing"] == ["rank 0 as rank 1"]
     assert rows["otherwise"]["mended"] == []
     assert [rows[name]["problem"] for name in ("works", "no-model")] == ["the script shows no failure", "no repair for such a model"]
     assert rows["no-python"]["mended"] == []
-    shown = opera(tmp_path, "repairs", "data/findings", "-k", "Softmax")
-    assert shown.stdout.splitlines()[2].split() == ["tvm-onnx", "defaults", "written", "2", "raises,", "leaves"]
+    shown = opera(tmp_path, "repairs", "data/findings", "-k", "exp")
+    assert shown.stdout.splitlines()[2].split() == ["tvm-pytorch", "rank", "0", "as", "rank", "1", "2", "raises,", "leaves"]
     assert "7 findings: 3 mended by 1 repair, 2 by none, 2 not tried" in shown.stderr
 
 

@@ -21,13 +21,11 @@ from opera.untrusted import Malformed, from_json, read_file
 from opera.workers.supervision import working_folder
 
 _FOLDER = Path(__file__).parent
-_SAYS = {"torch_program": ("torch.export",), "onnx_model": ("make_model(", "parse_model(", "load_model_from_string(")}
-"""What a script calls that makes a model which a module of repairs can change."""
+_SAYS = "torch.export"
+"""What a script names that makes a model which a repair can change."""
 _MARK = "REPAIR "
 _SIGNAL = "signal "
-_PLACELESS = (
-    "no elements", "halves as float32", "doubles as float32", "narrow integers as int64", "narrow integers as int32", "integers as float32"
-)  # fmt: skip
+_PLACELESS = ("no elements", "halves as float32", "doubles as float32", "narrow integers as int64")
 """Repairs that take a call away or compute it in another dtype: what they mend may have any cause, as `bench_families.py` counts."""
 _SECONDS = 60
 """Limit of one run of a script."""
@@ -67,12 +65,11 @@ class Family:
 def tried(subject: str, name: str, script: Path, compiler: str, config: Config) -> Tried:
     """Runs *script* with each repair in the environment of *compiler*."""
     text = read_file(script).decode()
-    module = next((name for name, words in _SAYS.items() if any(word in text for word in words)), None)
-    if module is None:
+    if _SAYS not in text:
         return Tried(subject, name, problem="no repair for such a model")
     with working_folder("reproduce") as folder:
         beside = folder / "repairs.py"
-        beside.write_text(_program(module, text), encoding="utf-8")
+        beside.write_text(_program(text), encoding="utf-8")
         try:
             ended, output = run_script(beside, config, compiler)
         except EnvironmentBroken as error:
@@ -89,8 +86,8 @@ def tried(subject: str, name: str, script: Path, compiler: str, config: Config) 
     return Tried(subject, name, mended, failing, said if said.startswith(_SIGNAL) else "")
 
 
-def _program(module: str, script: str) -> str:
-    return f"{_source('driver')}\n\nmain({_source(module)!r}, {script!r}, {_SECONDS})\n"
+def _program(script: str) -> str:
+    return f"{_source('driver')}\n\nmain({_source('torch_program')!r}, {script!r}, {_SECONDS})\n"
 
 
 @cache
