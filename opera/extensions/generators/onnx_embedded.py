@@ -7,12 +7,12 @@ of the operator that it is about.
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from opera.extensions.generators.onnx_settings import Call, element_type
+from opera.extensions.generators.quantising import ZERO_POINTS, clear_scale, is_quantisable, on_grid
 from opera.instrumentation.onnx import formal_name
 
 onnx: Any = importlib.import_module("onnx")
@@ -21,13 +21,6 @@ helper: Any = importlib.import_module("onnx.helper")
 
 _QUANTISES = 19
 """First opset whose quantisation the evaluator has."""
-_STEPS = 60
-"""Largest distance of a quantised input from its zero point: two products added up fit into 16 bits, in which some processors add."""
-_RANGE = 100
-"""The same for an output, with room for a result that rounds up."""
-_ZERO_POINTS = (("int8", 0), ("uint8", 128), ("uint8", 3))
-_SCALES = 64
-"""Scales that are tried for an output."""
 _PASSES = 2
 
 
@@ -52,20 +45,20 @@ def quantised(call: Call) -> Iterator[Embedded]:
     """
     opset = max(call.opsets.get("", 0), _QUANTISES)
     call = replace(call, opsets={**call.opsets, "": opset})
-    slots = [slot for slot, each in enumerate(call.inputs) if _is_quantisable(each) and (slot == 0 or each.ndim > 1)]
+    slots = [slot for slot, each in enumerate(call.inputs) if is_quantisable(each) and (slot == 0 or each.ndim > 1)]
     if not slots:
         return
-    for name, zero in _ZERO_POINTS:
-        inputs = {slot: _on_grid(call.inputs[slot], zero) for slot in slots}
+    for name, zero in ZERO_POINTS:
+        inputs = {slot: on_grid(call.inputs[slot], zero) for slot in slots}
         plain = _outputs(call, {slot: value for slot, (value, _) in inputs.items()})
-        if plain is None or not any(_is_quantisable(each) for each in plain):
+        if plain is None or not any(is_quantisable(each) for each in plain):
             continue
         graph = Graph()
         names = graph.slots(call, {slot: value for slot, (value, _) in inputs.items()})
         names = [graph.through(each, inputs[slot][1], zero, name) if slot in inputs else each for slot, each in enumerate(names)]
         for result, value in zip(graph.node(call.node, names), plain, strict=True):
-            if _is_quantisable(value):
-                result = graph.through(result, _clear_scale(value), zero, name)
+            if is_quantisable(value):
+                result = graph.through(result, clear_scale(value), zero, name)
             graph.result(result, value)
         yield graph.embedded(opset)
 
@@ -191,29 +184,6 @@ class Graph:
 def _info(name: str, like: Any) -> Any:
     value = np.asarray(like)
     return helper.make_tensor_value_info(name, element_type(value), value.shape)
-
-
-def _is_quantisable(value: Any) -> bool:
-    return value is not None and value.dtype == np.float32 and value.size > 0 and bool(np.isfinite(value).all() and np.abs(value).max() > 0)
-
-
-def _scale(value: Any, steps: int) -> float:
-    """The power of two of which the largest element of *value* is at most that many steps."""
-    return float(2.0 ** math.ceil(math.log2(float(np.abs(value).max()) / steps)))
-
-
-def _clear_scale(value: Any) -> float:
-    """A scale for an output of which no element is near the middle of two steps, where another kernel may round to the other one."""
-    tried = _scale(value, _RANGE) * (1 + np.arange(1, _SCALES + 1) / (4 * _SCALES))
-    steps = value.reshape(-1).astype("float64") / tried[:, None]
-    return float(tried[np.argmax(np.abs(steps - np.floor(steps) - 0.5).min(axis=1))])
-
-
-def _on_grid(value: Any, zero: int) -> tuple[Any, float]:
-    """*value* in whole steps of a scale, and the scale; without negative numbers where the zero point leaves none."""
-    scale = _scale(value, _STEPS)
-    steps = np.rint(value / np.float32(scale))
-    return (np.abs(steps) if 0 < zero < _STEPS else steps).astype(np.float32) * np.float32(scale), scale
 
 
 def _outputs(call: Call, other: Mapping[int, Any]) -> Optional[list[Any]]:
