@@ -14,7 +14,7 @@ from typing import Any
 from opera.arrays import Array, Outputs, Signature, dtype_name, pack, unpack
 from opera.compilers import litert_format, onnx_format, saved_model, watching
 from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
-from opera.compilers.torch_format import decomposed_by_compiler, operators_of
+from opera.compilers.torch_format import decomposed_by_compiler, operators_of, saved_program
 from opera.oracles.verdict import Failure
 
 _TYPES = {
@@ -117,8 +117,7 @@ class OpenVinoAdapter(Adapter):
             self._folder = saved_model.unpacked(subject.data)  # kept: weights are read from it when the model is compiled
             return self._ov.convert_model(self._folder.name)
         torch: Any = importlib.import_module("torch")
-        buffer = io.BytesIO(subject.data)
-        captured = torch.jit.load(buffer) if subject.route.name == "torchscript" else torch.export.load(buffer)
+        captured = torch.jit.load(io.BytesIO(subject.data)) if subject.route.name == "torchscript" else saved_program(subject)
         shapes = [self._ov.PartialShape(list(value.shape)) for value in subject.inputs.values()]
         if subject.route.name == "torchscript":  # a trace does not tell the types of its inputs
             types = [getattr(self._ov.Type, _TYPES[dtype_name(value.dtype)], None) for value in subject.inputs.values()]

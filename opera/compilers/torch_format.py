@@ -22,9 +22,14 @@ def functions_of(subject: Subject) -> list[str]:
         return [
             str(getattr(node.target, "__name__", node.target)) for node in graph_module(subject).graph.nodes if node.op == "call_function"
         ]
-    torch: Any = importlib.import_module("torch")
-    nodes = torch.export.load(io.BytesIO(subject.data)).graph.nodes
+    nodes = saved_program(subject).graph.nodes
     return [str(node.target.__name__) for node in nodes if node.op == "call_function" and not _keeps_everything(node)]
+
+
+def saved_program(subject: Subject) -> Any:
+    """The exported program, read after the operators of quantised tensors are registered."""
+    importlib.import_module("torch.ao.quantization.fx._decomposed")
+    return importlib.import_module("torch").export.load(io.BytesIO(subject.data))
 
 
 def operators_of(subject: Subject) -> str:
@@ -67,9 +72,8 @@ def decomposed_by_compiler(subject: Subject) -> Generator[None]:
         yield
     except Exception as error:
         if any(frame.name == _DECOMPOSE for frame in traceback.extract_tb(error.__traceback__)):
-            torch: Any = importlib.import_module("torch")
             try:
-                torch.export.load(io.BytesIO(subject.data)).run_decompositions()
+                saved_program(subject).run_decompositions()
             except type(error) as alone:
                 raise CannotCapture("torch.export") from alone
         raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import io
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
@@ -153,9 +152,8 @@ class TvmAdapter(Adapter):
             information = [(list(value.shape), dtype_name(value.dtype)) for value in subject.inputs.values()]
             return frontend.from_fx(graph, information), list(subject.inputs.values())
         torch: Any = importlib.import_module("torch")
-        program = torch.export.load(io.BytesIO(subject.data))
         with torch.no_grad():
-            module = frontend.from_exported_program(program, run_ep_decomposition=False)
+            module = frontend.from_exported_program(torch_format.saved_program(subject), run_ep_decomposition=False)
         return module, list(subject.inputs.values())
 
     def _from_onnx(self, subject: Subject) -> Any:
