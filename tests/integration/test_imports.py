@@ -17,8 +17,9 @@ HEAVY = {
     "tensorrt", "scipy", "pandas",
 }  # fmt: skip
 BESIDE_A_LIBRARY = re.compile(
-    r"opera\.(templates|instrumentation|extensions\.(models|programs|stablehlo)\.templates|extensions\.opidiff\.companion_text|extensions\.findings\.repairs\.torch_program"
-    r"|extensions\.generators\.(docter|deeprel|settings|hosts|onnx_embedded|onnx_random|onnx_settings|draws\.(torch_model|tensorflow_model)))\b"
+    r"opera\.(templates|instrumentation|extensions\.(models|programs|stablehlo)\.templates|extensions\.opidiff\.companion_text"
+    r"|extensions\.findings\.repairs\.torch_program|extensions\.generators\.(docter|deeprel|settings|hosts|onnx_embedded|onnx_random"
+    r"|onnx_settings|embedded\.torch_model|draws\.(torch_model|tensorflow_model)))\b"
 )
 """Modules that run in a library's process."""
 ROOT = Path(opera.__file__).parent

@@ -74,16 +74,20 @@ def lines(law: Law, size: int, dtype: str, dialect: Dialect) -> list[str]:
 
 
 def made(text: Sequence[str], library: str, module: Any, operator: Any) -> Any:
-    """The module that *text*, the lines of `lines`, makes around *operator*."""
+    """The module that *text*, the lines of one class, makes around *operator*."""
     space: dict[str, Any] = {library: module}
     exec("\n".join(text), space)  # numbers in lines of our own
-    return space["Stated"](operator)
+    return space[_class_of(text)](operator)
 
 
 def around(source: str, text: Sequence[str]) -> str:
     """*source*, which defines `model`, with *text* and the module that it makes."""
     before, _, after = source.partition("\nmodel = Model()")
-    return "\n".join([before.rstrip(), "", "", *text, "", "", f"model = Stated(Model()){after}"])
+    return "\n".join([before.rstrip(), "", "", *text, "", "", f"model = {_class_of(text)}(Model()){after}"])
+
+
+def _class_of(text: Sequence[str]) -> str:
+    return text[0].partition("(")[0].removeprefix("class ")
 
 
 def checked(found: Reference) -> Reference:

@@ -1,0 +1,1 @@
+"""Recorded calls of PyTorch inside larger graphs."""

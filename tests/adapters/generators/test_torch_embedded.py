@@ -1,0 +1,94 @@
+"""Calls of PyTorch inside larger graphs: their models are right, real compilers take them, and a script shows each."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from real_campaigns import filled, run
+
+from opera.extensions.generators.embedded.torch_model import SETTINGS
+from opera.extract.description import INSTRUMENTATION
+from opera.instance import decode_instance
+from opera.models.template import Invalid
+from opera.oracles.verdict import Verdict
+from opera.report.reproducer import foreign_names
+from opera.templates.pytorch.model import PyTorchModel, PyTorchTemplate
+
+X = np.random.default_rng(0).normal(size=(1, 2, 5, 5)).astype("float32")
+GRAPHS = [(kind, *settings) for kind in SETTINGS for settings in SETTINGS[kind]]
+CALLS: dict[str, dict[str, Any]] = {
+    "torch.nn.functional.conv2d": {"input": X, "weight": X[:, :, :3, :3], "bias": X[0, 0, 0, :1]},
+    "torch.sigmoid": {"input": X},
+    "torch.topk": {"input": X, "k": 2},
+}
+
+
+def document(api: str, *graph: Any) -> dict[str, Any]:
+    call = [{"name": name, "value": _value(value)} for name, value in CALLS[api].items()]
+    made = {"schema": "instance/1", "library": "pytorch", "api": api, "call": call, "outcome": "returned"}
+    return {**made, "kind": "embedded", "context": [["embedding", list(graph)]]} if graph else {**made, "kind": "function"}
+
+
+def _value(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    return {"tensor": {"shape": list(value.shape), "dtype": "float32", "data": base64.b64encode(value.tobytes()).decode()}}
+
+
+def model(api: str, *graph: Any) -> PyTorchModel:
+    return PyTorchTemplate().build(decode_instance(document(api, *graph)), "key", 0)
+
+
+@pytest.mark.parametrize("api", CALLS)
+def test_a_branch_gives_what_the_call_gives_and_a_loop_calls_twice(api: str) -> None:
+    plain = model(api).reference().outputs
+    for ours, theirs in zip(model(api, "branch").reference().outputs, plain, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    twice = 1 / (1 + np.exp(-np.asarray(plain[0]))) if api == "torch.sigmoid" else np.asarray(plain[0])
+    np.testing.assert_allclose(np.asarray(model(api, "loop").reference().outputs[0]), twice, rtol=1e-5)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("api", CALLS)
+def test_its_text_is_one_that_a_script_may_have_and_gives_the_same(api: str, graph: tuple[Any, ...], tmp_path: Path) -> None:
+    made = model(api, *graph)
+    found = made.source("runtime")
+    assert foreign_names(f"{found.text}\n{found.expected}", "pytorch") is None
+    script, values = tmp_path / "script.py", tmp_path / "expected.npz"
+    script.write_text(
+        "\n".join(["import numpy as np", *found.imports, "", found.text, found.expected, f"np.savez({str(values)!r}, *expected)"])
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for ours, theirs in zip(np.load(values).values(), made.reference().outputs, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("graph", [("quantised", "int8", 1), ("quantised",), ("branch", 1), ("other",), ()])
+def test_a_graph_that_is_unknown_is_invalid(graph: tuple[Any, ...]) -> None:
+    made = {**document("torch.sigmoid", "branch"), "context": [["embedding", list(graph)]]}
+    with pytest.raises(Invalid, match="no-embedding"):
+        PyTorchTemplate().build(decode_instance(made), "key", 0)
+
+
+def test_openvino_takes_all_graphs(tmp_path: Path) -> None:
+    workspace = filled(tmp_path, [decode_instance(document("torch.sigmoid", *graph)) for graph in GRAPHS])
+    assert {result.verdict for _, result in run(workspace, "openvino", "pytorch", ()).results} == {Verdict.PASS}
+
+
+def test_the_source_embeds_recorded_calls(tmp_path: Path) -> None:
+    recorded, recording = tmp_path / "instances.jsonl", tmp_path / "r.jsonl"
+    recorded.write_text("".join(json.dumps({"id": api, "instance": document(api)}) + "\n" for api in CALLS))
+    command = [sys.executable, str(INSTRUMENTATION / "__main__.py"), "opera.extensions.generators.hosts.random_calls"]
+    options = ["--recording", str(recording), "--instances", str(recorded), "--kinds", "quantised,branch,loop"]
+    subprocess.run([*command, *options], check=True, capture_output=True)
+    found = [line["instance"] for line in map(json.loads, recording.read_text().splitlines()) if "instance" in line]
+    assert len(found) == len(CALLS) * len(GRAPHS)
+    assert {tuple(dict(each["context"])["embedding"]) for each in found} == set(GRAPHS)
