@@ -151,8 +151,7 @@ class TvmAdapter(Adapter):
             graph = torch_format.graph_module(subject)
             information = [(list(value.shape), dtype_name(value.dtype)) for value in subject.inputs.values()]
             return frontend.from_fx(graph, information), list(subject.inputs.values())
-        torch: Any = importlib.import_module("torch")
-        with torch.no_grad():
+        with importlib.import_module("torch").no_grad():
             module = frontend.from_exported_program(torch_format.saved_program(subject), run_ep_decomposition=False)
         return module, list(subject.inputs.values())
 
