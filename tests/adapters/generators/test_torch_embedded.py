@@ -52,7 +52,8 @@ def test_a_branch_gives_what_the_call_gives_and_a_loop_calls_twice(api: str) -> 
     for ours, theirs in zip(model(api, "branch").reference().outputs, plain, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     twice = 1 / (1 + np.exp(-np.asarray(plain[0]))) if api == "torch.sigmoid" else np.asarray(plain[0])
-    np.testing.assert_allclose(np.asarray(model(api, "loop").reference().outputs[0]), twice, rtol=1e-5)
+    for how in ((), ("carried",)):
+        np.testing.assert_allclose(np.asarray(model(api, "loop", *how).reference().outputs[0]), twice, rtol=1e-5)
 
 
 @pytest.mark.parametrize("graph", GRAPHS)

@@ -125,29 +125,36 @@ def _branch(model: EmbeddedModel) -> list[str]:
     return _module(len(model.tensors), body)
 
 
-def _loop(model: EmbeddedModel) -> list[str]:
-    """The call in `while_loop`, which keeps its results; the first is the first input of the next pass where it is like it."""
+def _loop(model: EmbeddedModel, how: str = "") -> list[str]:
+    """The call in `while_loop`, which keeps its results; the first is the first input of the next pass where it is like it.
+
+    Args:
+        model: Has the call.
+        how: `carried` makes the inputs variables of the loop, which it otherwise reads from outside.
+    """
     plain = model.plain()
     if not model.tensors:
         raise Invalid("no-input")
     first, result = model.tensors[0], plain[0]
     is_next = first.shape == result.shape and first.dtype == result.dtype
     states = [f"y{place}" for place in range(len(plain))]
+    carried = [f"x{place}" for place in range(len(model.tensors))] if how else []
     given = ", ".join(["y0" if is_next and not place else f"x{place}" for place in range(len(model.tensors))])
-    begin = [_zeros(each, model.tensors) for each in plain]
+    begin = [*(_zeros(each, model.tensors) for each in plain), *map(_copy, carried)]
     if is_next:
-        begin[0] = "torch.clone(x0, memory_format=torch.contiguous_format)"
-    taken = ", ".join(("number", *states))
+        begin[0] = _copy("x0")
+    taken = ", ".join(("number", *states, *carried))
+    kept = "".join(f", {_copy(each)}" for each in carried)
     body = [
         f"def goes_on({taken}):",
         f"    return number < {_PASSES}",
         "",
         f"def once({taken}):",
         *(f"    {line}" for line in _called(given)),
-        f"    return [number + 1, *{_COPIES}]",
+        f"    return [number + 1, *{_COPIES}{kept}]",
         "",
         f"begin = (torch.zeros((), dtype=torch.int64), {', '.join(begin)})",
-        "return torch._higher_order_ops.while_loop(goes_on, once, begin)[1:]",
+        f"return torch._higher_order_ops.while_loop(goes_on, once, begin)[1:{len(plain) + 1}]",
     ]
     return _module(len(model.tensors), body)
 
@@ -155,11 +162,16 @@ def _loop(model: EmbeddedModel) -> list[str]:
 KINDS: Mapping[str, Callable[..., list[str]]] = {"quantised": _quantised, "branch": _branch, "loop": _loop}
 """Graphs around one call, by name."""
 
-SETTINGS: Mapping[str, Sequence[tuple[Any, ...]]] = {"quantised": ZERO_POINTS, "branch": [()], "loop": [()]}
+SETTINGS: Mapping[str, Sequence[tuple[Any, ...]]] = {"quantised": ZERO_POINTS, "branch": [()], "loop": [(), ("carried",)]}
 """The settings of a graph, by name."""
 
 _COPIES = "[torch.clone(each, memory_format=torch.contiguous_format) for each in y]"
 """Results that share no memory with inputs, which higher-order operators refuse."""
+
+
+def _copy(name: str) -> str:
+    """A copy, which shares no memory with what *name* stands for."""
+    return f"torch.clone({name}, memory_format=torch.contiguous_format)"
 
 
 def _zeros(like: Any, inputs: Sequence[Any]) -> str:
