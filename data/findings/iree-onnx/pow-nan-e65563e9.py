@@ -1,0 +1,41 @@
+"""iree/onnx: Pow: 0 in place of NaN when Y is a constant NaN
+
+Seen with onnx 1.23.2, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
+Written by hand. Fails with: the argument of an exponential is NaN because of a constant of NaN alone (Pow is exp(Y * log(X))), dtype is float32 or float16.
+Actual: nan: expected nan, got 0.0 (100% of the elements)
+"""
+
+import iree.compiler
+from iree.compiler.extras import onnx_importer
+from iree.compiler.ir import Context
+import iree.runtime
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+value = numpy_helper.from_array(np.array(np.nan, np.float32))
+nodes = [helper.make_node("Constant", [], ["Y"], value=value), helper.make_node("Pow", ["X", "Y"], ["out0"])]
+tensor = helper.make_tensor_value_info
+entries, results = [tensor("X", onnx.TensorProto.FLOAT, [2])], [tensor("out0", onnx.TensorProto.FLOAT, [2])]
+graph = helper.make_graph(nodes, "single_operator", entries, results)
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+inputs = {"X": np.array([2.0, 3.0], np.float32)}
+expected = [np.array([np.nan, np.nan], np.float32)]
+
+information = onnx_importer.ModelInfo(onnx.shape_inference.infer_shapes(model, data_prop=True))
+with Context() as context:
+    module = information.create_module(context=context).operation
+    onnx_importer.NodeImporter.define_function(information.main_graph, module).import_all()
+    text = module.get_asm()
+flags = ["--iree-llvmcpu-target-cpu=host"]
+if "f64" in text:
+    flags.append("--iree-input-demote-f64-to-f32=false")
+binary = iree.compiler.compile_str(text, target_backends=["llvm-cpu"], input_type="onnx", extra_args=flags)
+program = iree.runtime.load_vm_flatbuffer(binary, driver="local-sync")
+result = program[model.graph.name](*inputs.values())
+actual = [value.to_host() for value in (result if isinstance(result, (tuple, list)) else [result])]
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    assert (got.dtype, got.shape) == (want.dtype, want.shape), f"expected {want.dtype} {want.shape}, got {got.dtype} {got.shape}"
+    np.testing.assert_allclose(got, want, rtol=0.0005, atol=0.0001)
