@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from opera.config import Config
-from opera.console import one_line
+from opera.console import doing, one_line
 from opera.errors import EnvironmentBroken, UserError
 from opera.oracles.fingerprint import template
 from opera.oracles.verdict import Verdict
@@ -20,6 +22,7 @@ from opera.report.reproducer import run_script
 from opera.untrusted import read_file
 from opera.workers.process import signal_name
 
+T = TypeVar("T")
 _LACKS = re.compile(r"^(?:ModuleNotFoundError: No module named|ImportError: cannot import name) '([\w.]+)'", re.MULTILINE)
 _SIGNAL = re.compile(r"\bSIG[A-Z]+\b")
 _WORD = re.compile(r"[A-Za-z_]{4,}")
@@ -163,6 +166,18 @@ def _as_said(ended: int, output: str, row: Row) -> bool:
     if row.verdict is Verdict.INCONSISTENT:
         return "AssertionError" in output
     return row.verdict is Verdict.CRASH and says(row.summary, output)
+
+
+def in_order(tasks: Sequence[Callable[[], T]], jobs: int, done: str) -> Iterator[T]:
+    """What *tasks* return, in order; *jobs* run at a time. *done* says how many of them have ended, e.g. `ran {} of {} scripts`."""
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(each) for each in tasks]
+        try:
+            for number, future in enumerate(futures, 1):
+                yield future.result()
+                doing(done.format(f"{number:,}", f"{len(futures):,}"))
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def says(wanted: str, found: str) -> bool:

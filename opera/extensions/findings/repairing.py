@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,10 +12,10 @@ from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER
 from opera.cli.options import JOBS, common
 from opera.config import Config, load_config
-from opera.console import doing, echo, one_line, plural, print_json, print_table, say
+from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.selection import selector
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
-from opera.extensions.findings.recorded import tables
+from opera.extensions.findings.recorded import in_order, tables
 from opera.extensions.findings.repairs.trying import Family, Tried, proposed, tried
 from opera.report.reproducer import original, reduced, render
 from opera.report.scripts import ModelSources
@@ -56,7 +55,7 @@ def command(folder: Path | None, compiler: str | None, keyword: str | None, jobs
             raise NothingSelected(f"no finding of {folder or workspace} is selected")
         found: list[Tried] = []
         try:
-            found.extend(_each(trials, jobs))
+            found.extend(in_order(trials, jobs, "tried {} of {} findings"))
         finally:  # an interruption leaves what is known
             families = proposed(found)
             if as_json:
@@ -99,17 +98,6 @@ def _found(space: Workspace, scripts: Path, compiler: str | None, wanted: Callab
         result = finding.representative
         trials.append(trial(f"{result.at_fault}-{result.frontend}", finding.id, result.compiler, problem))
     return trials
-
-
-def _each(trials: Sequence[Trial], jobs: int) -> Iterator[Tried]:
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(each) for each in trials]
-        try:
-            for number, future in enumerate(futures, 1):
-                yield future.result()
-                doing(f"tried {number:,} of {plural(len(futures), 'finding')}")
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def document(found: Sequence[Tried], families: Sequence[Family]) -> JsonObject:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -14,10 +14,10 @@ from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER
 from opera.cli.options import JOBS, common
 from opera.config import Config, load_config
-from opera.console import doing, echo, one_line, plural, print_json, print_table, say
+from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
-from opera.extensions.findings.recorded import Row, State, Table, shown, tables
+from opera.extensions.findings.recorded import Row, State, Table, in_order, shown, tables
 from opera.oracles.fingerprint import summary
 from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
@@ -70,14 +70,7 @@ def verified(folder: Path, chosen: Sequence[tuple[Table, Row]], config: Config, 
         found = shown(folder / table.subject / f"{row.name}.py", table.compiler, row, config)
         return Verified(table.subject, row.name, found.state, one_line(found.said, 200))
 
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(one, *each) for each in chosen]
-        try:
-            for number, future in enumerate(futures, 1):
-                yield future.result()
-                doing(f"ran {number:,} of {plural(len(futures), 'script')}")
-        finally:
-            pool.shutdown(cancel_futures=True)
+    return in_order([partial(one, *each) for each in chosen], jobs, "ran {} of {} scripts")
 
 
 def _document(found: Iterable[Verified]) -> JsonObject:
