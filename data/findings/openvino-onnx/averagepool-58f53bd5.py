@@ -1,4 +1,4 @@
-"""openvino/onnx: AveragePool: wrong result when X and Y are quantised and Y has fewer than 16 elements
+"""openvino/onnx: AveragePool: wrong result of fewer than 16 quantised elements on CPUs without AVX-512
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced by hand (finding 58f53bd53e469214). Fails with: X is dequantised and Y is quantised by constant scales, both of int8 or both of
