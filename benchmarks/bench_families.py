@@ -19,8 +19,8 @@ import msgspec
 
 from opera.console import print_table
 from opera.extensions.findings.families import families
+from opera.extensions.findings.mending.trying import Tried, proposed
 from opera.extensions.findings.recorded import tables
-from opera.extensions.findings.repairs.trying import Tried, proposed
 
 FOLDER = Path(__file__).parents[1] / "data" / "findings"
 

@@ -29,6 +29,7 @@ PRINTED = {
     "run": ("run", "--compiler", "fake", "--frontend", "fake", "-j", "1", "--build", "tuesday"),
     "replay": ("replay", "--lib", "fake"),
     "verify": ("verify", "findings"),
+    "repairs": ("repairs", "findings"),
     "bisect": ("bisect", "findings", "--versions", "a,b"),
 }
 NEED_MORE = {"check", "extract", "equipped", "fuzz_assess", "report", "stablehlo"}
@@ -72,6 +73,7 @@ def test_a_table_is_as_wide_as_the_terminal(lab: Lab, name: str, width: int) -> 
     alone = name in (
         "env",
         "verify",
+        "repairs",
         "bisect",
     )  # which look at no workspace; `env` asks every adapter, a broken one of the fake compilers too
     outcome = run(*arguments, folder=lab.folder, variables=variables) if alone else lab.opera(*arguments, variables=variables)

@@ -8,7 +8,7 @@ COMMANDS = Commands(
     "Results",
     {
         "issue": ("opera.extensions.findings.issue", "Write an issue about a finding, in the form of its project."),
-        "repairs": ("opera.extensions.findings.repairing", "Try small repairs of the model on findings."),
+        "repairs": ("opera.extensions.findings.repairs", "Try small repairs of the model on findings."),
         "upstream": ("opera.extensions.findings.upstream", "Search a tracker's issues for recorded findings."),
         "verify": ("opera.extensions.findings.verify", "Run the scripts of recorded findings, and say which still fail."),
     },

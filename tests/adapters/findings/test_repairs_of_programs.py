@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from opera.extensions.findings.repairs import torch_program
+from opera.extensions.findings.mending import torch_program
 
 WHOLE, REAL = torch.tensor([3, -2, 5]), torch.tensor([[1.5, -2.0], [0.25, 4.0]])
 HALF = torch.tensor([1.5, 2.0], dtype=torch.float16)

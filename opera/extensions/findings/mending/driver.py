@@ -82,6 +82,11 @@ def _apart(do: Callable[[], list[str]], seconds: int) -> list[str]:
     return said
 
 
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def main(repairs: str, script: str, seconds: int) -> None:
     """Prints a line for the script as it is, and one for each repair.
 
@@ -97,10 +102,10 @@ def main(repairs: str, script: str, seconds: int) -> None:
         exec(_imports(script), {})
         module.warm()
     except BaseException as error:
-        print(f"{type(error).__name__}: {error}"[:_SAID])
+        _say(f"{type(error).__name__}: {error}"[:_SAID])
     found = _apart(lambda: _tried(script, module, ""), seconds)
-    print("REPAIR", json.dumps(["", *found]), flush=True)
+    _say(f"REPAIR {json.dumps(['', *found])}")
     if found[0] == "fails":
         for name in _apart(lambda: _probed(script, module), seconds):
             if name in module.NAMES:
-                print("REPAIR", json.dumps([name, *_apart(partial(_tried, script, module, name), seconds)]), flush=True)
+                _say(f"REPAIR {json.dumps([name, *_apart(partial(_tried, script, module, name), seconds)])}")

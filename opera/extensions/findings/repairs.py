@@ -15,8 +15,8 @@ from opera.config import Config, load_config
 from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.selection import selector
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
+from opera.extensions.findings.mending.trying import Family, Tried, proposed, tried
 from opera.extensions.findings.recorded import in_order, tables
-from opera.extensions.findings.repairs.trying import Family, Tried, proposed, tried
 from opera.report.reproducer import original, reduced, render
 from opera.report.scripts import ModelSources
 from opera.store import Workspace
