@@ -32,7 +32,7 @@ class EmbeddedKind(InstanceKind):
 
 
 def embedding(instance: Instance) -> tuple[Any, ...]:
-    """The fact of *instance*; no item where there is none."""
+    """The fact of *instance*; empty for a call that stands alone."""
     fact: Any = instance.context_value(EMBEDDING)
     return tuple(fact) if isinstance(fact, (list, tuple)) else ()
 
