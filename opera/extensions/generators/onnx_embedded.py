@@ -1,4 +1,4 @@
-"""Recorded ONNX calls inside larger graphs: between quantised tensors, in a branch, in a loop.
+"""Recorded ONNX calls inside larger graphs: between quantised tensors, in a branch, in a loop, in a scan.
 
 A kind of graph is one function that makes models of a call. Each model is checked and evaluated like a setting, and recorded as a graph
 of the operator that it is about.
@@ -21,6 +21,8 @@ helper: Any = importlib.import_module("onnx.helper")
 
 _QUANTISES = 19
 """First opset whose quantisation the evaluator has."""
+_SCANS = 9
+"""First opset whose `Scan` is as it is today."""
 _PASSES = 2
 
 
@@ -104,7 +106,34 @@ def loop(call: Call) -> Iterator[Embedded]:
     yield graph.embedded(call.opsets.get("", 0))
 
 
-KINDS: Mapping[str, Callable[[Call], Iterator[Embedded]]] = {"quantised": quantised, "branch": branch, "loop": loop}
+def scan(call: Call) -> Iterator[Embedded]:
+    """*call* in a `Scan` over its first input and the same turned round, which keeps the last results and stacks all of them.
+
+    The body reads other inputs from outside; in a second model they are states.
+    """
+    plain = _outputs(call, {}) if call.opsets.get("", 0) >= _SCANS else None
+    if plain is None or not call.inputs or call.inputs[0] is None or any(each.dtype.kind not in "fiub" for each in plain):
+        return
+    first = call.inputs[0]
+    for carries in (False, True) if any(each is not None for each in call.inputs[1:]) else (False,):
+        graph, body = Graph(), Graph("body_")
+        own, *names = graph.slots(call, {0: np.stack([first, np.flip(first)])})
+        for each in plain:
+            body.declared("state", each)
+        carried = {name: body.declared(name, value) for name, value in zip(names, call.inputs[1:], strict=True) if name and carries}
+        results = body.node(call.node, [body.declared("slice", first), *(carried.get(each, each) for each in names)])
+        kept = [graph.value(each) for each in carried]
+        outputs = [*results, *(body.add("Identity", [each])[0] for each in (*carried.values(), *results))]
+        for name, value in zip(outputs, [*plain, *kept, *plain], strict=True):
+            body.result(name, value)
+        given = [*(graph.constant(np.zeros_like(each)) for each in plain), *carried, own]
+        found = graph.add("Scan", given, len(outputs), body=body.proto("body"), num_scan_inputs=1)
+        for result, value in zip(found, [*plain, *kept, *(np.stack([each, each]) for each in plain)], strict=True):
+            graph.result(result, value)
+        yield graph.embedded(call.opsets.get("", 0))
+
+
+KINDS: Mapping[str, Callable[[Call], Iterator[Embedded]]] = {"quantised": quantised, "branch": branch, "loop": loop, "scan": scan}
 """Kinds of graphs around one call, by the name of the option."""
 
 
@@ -136,6 +165,10 @@ class Graph:
         own = self._name(name)
         self._inputs.append(_info(own, like))
         return own
+
+    def value(self, name: str) -> Any:
+        """The value of an input."""
+        return self._values[name]
 
     def constant(self, value: Any) -> str:
         """A node `Constant`; returns the name of its value."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from onnx.reference import ReferenceEvaluator
 from real_campaigns import filled, run
 
 from opera.extensions.generators import onnx_random
-from opera.extensions.generators.onnx_embedded import Embedded, branch, loop, quantised
+from opera.extensions.generators.onnx_embedded import Embedded, branch, loop, quantised, scan
 from opera.extensions.generators.onnx_settings import Call, evaluated_model
 from opera.extract.description import INSTRUMENTATION
 from opera.instance import Instance, decode_instance
@@ -89,6 +90,19 @@ def test_a_branch_gives_what_the_call_gives_and_a_loop_goes_on_from_it() -> None
     (mean,) = loop(call("ReduceMean", X))
     assert outputs(mean)[0].shape == (1, 1, 1, 1)
     assert list(loop(call("Constant", value_int=1))) == []
+
+
+def test_a_scan_gives_the_call_of_each_slice_and_hands_other_inputs_on() -> None:
+    both = np.stack([-X, -np.flip(X)])
+    (made,) = scan(call("Neg", X))
+    last, whole = outputs(made)
+    assert np.array_equal(last, both[1])
+    assert np.array_equal(whole, both)
+    outside, carried = map(outputs, scan(call("Sub", X, X)))
+    assert [each.shape for each in outside] == [X.shape, both.shape]
+    assert np.array_equal(carried[1], X)
+    assert np.array_equal(carried[2], outside[1])
+    assert list(scan(replace(call("Neg", X), opsets={"": 8}))) == []
 
 
 @pytest.mark.parametrize("operator", ["RandomUniform", "RandomUniformLike", "RandomNormal", "RandomNormalLike", "Bernoulli", "Dropout"])
@@ -179,7 +193,7 @@ def host(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_kind_that_is_not_known_is_named(tmp_path: Path) -> None:
     done = host(tmp_path, "--kinds", "quantized")
     assert done.returncode == 2
-    assert "unknown kind 'quantized'; known: quantised, branch, loop, random" in done.stderr
+    assert "unknown kind 'quantized'; known: quantised, branch, loop, scan, random" in done.stderr
 
 
 def test_the_host_records_each_kind_under_the_name_of_the_operator(tmp_path: Path) -> None:
@@ -187,4 +201,4 @@ def test_the_host_records_each_kind_under_the_name_of_the_operator(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     made = {(line["test"].rsplit("::", 1)[1], line["instance"]["api"]) for line in lines if "instance" in line}
-    assert made == {("quantised", "ai.onnx.Conv"), ("branch", "ai.onnx.Conv"), ("loop", "ai.onnx.Conv"), ("random", "ai.onnx.Bernoulli")}
+    assert made == {("quantised", "ai.onnx.Conv"), ("branch", "ai.onnx.Conv"), ("loop", "ai.onnx.Conv"), ("scan", "ai.onnx.Conv"), ("random", "ai.onnx.Bernoulli")}

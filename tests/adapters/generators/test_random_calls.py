@@ -88,7 +88,6 @@ def test_an_exporter_that_drops_the_draw_is_found_and_named(tmp_path: Path) -> N
     """torch.onnx 2.13 drops the dropout of attention, and draws one number for all where only the deviation of `normal` is a tensor."""
     wrong = [call("torch.normal", names=("mean", "std"), mean=5.0), call("torch.nn.functional.scaled_dot_product_attention", dropout_p=0.3)]
     workspace = filled(tmp_path, map(instance, [*wrong, call("torch.rand")]))
-    assert {result.verdict for _, result in run(workspace, "inductor", "pytorch", ()).results} == {Verdict.PASS}
     results = dict(run(workspace, "onnxruntime", "pytorch", ()).results)
     assert {api.rpartition(".")[2]: (result.verdict, result.exporter) for api, result in results.items()} == {
         "rand": (Verdict.PASS, None),

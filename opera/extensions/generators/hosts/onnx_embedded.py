@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> None:
     filters = arguments.filters(options)
     calls = recorded_calls()
     random: dict[str, list[Embedded]] = {}
-    for name, made in onnx_random.models() if _RANDOM in kinds else ():
+    for name, made in onnx_random.models():
         random.setdefault(f"ai.onnx.{name}", []).append(made)
     with Stream(options.recording, "onnx", onnx.__version__, options.source) as stream:
         for index, operator in arguments.select(sorted({*calls, *random}), options):
