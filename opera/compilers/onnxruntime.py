@@ -20,7 +20,7 @@ from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Failure
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
-_DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b|\bdoes not support \w+ yet\b"
+_DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b|\bdoes not support \w+ yet\b|\bCan't slice a tensor with a subbyte\b"
 _UNKNOWN_ATTRIBUTE = r"Error Unrecognized attribute: \w+ for operator"
 """ONNX adds attributes to opsets that were not final when ONNX Runtime was built."""
 _NO_LOCALE = r"Failed to construct locale with name"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -174,6 +175,12 @@ def test_onnx_runtime_draws_from_the_other_side(tmp_path: Path) -> None:
     found = run(filled(tmp_path / "ws", instances), "onnxruntime", "onnx", ["onnx"])
     assert {each.verdict for each in found.of("Bernoulli")} == {Verdict.INCONSISTENT}
     assert {each.verdict for each in found.of("RandomUniform")} == {Verdict.PASS}
+
+
+def test_onnx_runtime_says_that_it_scans_no_numbers_of_two_bits(tmp_path: Path) -> None:
+    given = replace(call("Cast", np.array([[0, 1], [2, 3]], ml_dtypes.uint2), to=1), opsets={"": 25})
+    found = run(filled(tmp_path / "ws", [instance(each, "ai.onnx.Cast") for each in scan(given)]), "onnxruntime", "onnx", ["onnx"])
+    assert [(each.verdict, each.reason) for _, each in found.results] == [(Verdict.UNSUPPORTED, "declined")]
 
 
 @pytest.mark.parametrize("compiler", ["onnxruntime", "openvino", "tvm"])

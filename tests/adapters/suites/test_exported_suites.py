@@ -189,6 +189,7 @@ def test_bad_input_is_one_message(workspace: Path, tmp_path: Path, options: tupl
     assert not (tmp_path / "suite").exists()
 
 
+@pytest.mark.slow  # Inductor's first compilation alone takes half a minute
 def test_a_refused_call_becomes_no_test_and_the_reason_is_said(tmp_path: Path) -> None:
     bad = torch_call("torch.index_add", counting(3, 2), dim=0, index=tensor([0, 2], "int64"), source=counting(2))
     folder = filled(tmp_path / "ws", [replace(bad, outcome=Outcome.RAISED)])
