@@ -84,26 +84,37 @@ def branch(call: Call) -> Iterator[Embedded]:
 
 
 def loop(call: Call) -> Iterator[Embedded]:
-    """*call* in a `Loop` that keeps its results; the first is the first input of the next pass where it is like it."""
+    """*call* in a `Loop` that keeps its results; the first is the first input of the next pass where it is like it.
+
+    The body reads other inputs from outside; in a second model they are states that it hands on as they are, the second one as the last
+    first one where both are alike.
+    """
     plain = _outputs(call, {})
     if plain is None or not call.inputs or call.inputs[0] is None or any(each.dtype.kind not in "fiub" for each in plain):
         return
-    first = call.inputs[0]
-    graph, body = Graph(), Graph("body_")
-    names = graph.slots(call, {})
-    body.declared("pass", np.array(0))
-    going = body.declared("going", np.array(True))
-    states = [body.declared("state", each) for each in plain]
-    is_next = first.shape == plain[0].shape and first.dtype == plain[0].dtype
-    results = body.node(call.node, [states[0] if is_next else names[0], *names[1:]])
-    body.result(body.add("Identity", [going])[0], np.array(True))
-    for result, value in zip(results, plain, strict=True):
-        body.result(result, value)
-    before = [names[0] if is_next and not place else graph.constant(np.zeros_like(each)) for place, each in enumerate(plain)]
-    passes = [graph.constant(np.array(_PASSES)), graph.constant(np.array(True))]
-    for result, value in zip(graph.add("Loop", [*passes, *before], len(plain), body=body.proto("body")), plain, strict=True):
-        graph.result(result, value)
-    yield graph.embedded(call.opsets.get("", 0))
+    is_next = _alike(call.inputs[0], plain[0])
+    for carries in (False, True) if any(each is not None for each in call.inputs[1:]) else (False,):
+        graph, body = Graph(), Graph("body_")
+        names = graph.slots(call, {})
+        body.declared("pass", np.array(0))
+        going = body.declared("going", np.array(True))
+        states = [body.declared("state", each) for each in plain]
+        carried = {each: body.declared(each, graph.value(each)) for each in names[1:] if each and carries}
+        results = body.node(call.node, [states[0] if is_next else names[0], *(carried.get(each, each) for each in names[1:])])
+        kept = {
+            states[0] if is_next and each == names[1] and _alike(value, plain[0]) else own: value
+            for each, own in carried.items()
+            for value in [graph.value(each)]
+        }
+        body.result(body.add("Identity", [going])[0], np.array(True))
+        for result, value in zip([*results, *kept], [*plain, *kept.values()], strict=True):
+            body.result(result, value)
+        before = [names[0] if is_next and not place else graph.constant(np.zeros_like(each)) for place, each in enumerate(plain)]
+        given = [graph.constant(np.array(_PASSES)), graph.constant(np.array(True)), *before, *carried]
+        found = graph.add("Loop", given, len(plain) + len(kept), body=body.proto("body"))
+        for result, value in zip(found, [*plain, *kept.values()], strict=True):
+            graph.result(result, value)
+        yield graph.embedded(call.opsets.get("", 0))
 
 
 def scan(call: Call) -> Iterator[Embedded]:
@@ -212,6 +223,10 @@ class Graph:
     def _name(self, stem: str) -> str:
         self._count += 1
         return f"{self._prefix}{stem}_{self._count}"
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return bool(one is not None and one.shape == other.shape and one.dtype == other.dtype)
 
 
 def _info(name: str, like: Any) -> Any:

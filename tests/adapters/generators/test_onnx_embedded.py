@@ -93,6 +93,14 @@ def test_a_branch_gives_what_the_call_gives_and_a_loop_goes_on_from_it() -> None
     assert list(loop(call("Constant", value_int=1))) == []
 
 
+def test_a_loop_hands_other_inputs_on_and_gives_the_last_state_to_the_one_that_is_like_it() -> None:
+    _, carried = loop(call("Add", X, 2 * X))
+    for ours, theirs in zip(outputs(carried), (4 * X, 3 * X), strict=True):  # 1 + 2 = 3 with 1 handed on, 3 + 1 = 4 with 3 handed on
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    _, carried = loop(call("ReduceSum", X, np.array([1])))
+    assert np.array_equal(outputs(carried)[1], [1])
+
+
 def test_a_scan_gives_the_call_of_each_slice_and_hands_other_inputs_on() -> None:
     both = np.stack([-X, -np.flip(X)])
     (made,) = scan(call("Neg", X))
