@@ -111,9 +111,13 @@ def test_a_route_with_fixed_sizes_is_refused(tmp_path: Path) -> None:
     assert "the route fx of tvm/pytorch has fixed sizes" in done.stderr
 
 
-def test_inductors_route_dynamic_has_symbols_in_place_of_sizes(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_inductor_takes_open_sizes(tmp_path: Path) -> None:
     found = run(filled(tmp_path / "ws", [torch_call("torch.relu", SQUARE)]), "inductor", "pytorch", ["torch"], "--route", "dynamic")
     assert [each.verdict for _, each in found.results] == [Verdict.PASS]
+
+
+def test_inductors_route_dynamic_has_symbols_in_place_of_sizes() -> None:
     adapter: Any = InductorAdapter({})
     adapter.start()
     model = PyTorchTemplate().build(torch_call("torch.relu", counting(2, 3)), "key", 0)
