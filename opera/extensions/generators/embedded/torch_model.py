@@ -130,7 +130,8 @@ def _loop(model: EmbeddedModel, how: str = "") -> list[str]:
 
     Args:
         model: Has the call.
-        how: `carried` makes the inputs variables of the loop, which it otherwise reads from outside.
+        how: `carried` makes the inputs variables of the loop, which it otherwise reads from outside; the second is the last first result
+            in the next pass where both are alike. `none` ends the loop before its first pass.
     """
     plain = model.plain()
     if not model.tensors:
@@ -138,16 +139,17 @@ def _loop(model: EmbeddedModel, how: str = "") -> list[str]:
     first, result = model.tensors[0], plain[0]
     is_next = first.shape == result.shape and first.dtype == result.dtype
     states = [f"y{place}" for place in range(len(plain))]
-    carried = [f"x{place}" for place in range(len(model.tensors))] if how else []
+    carried = [f"x{place}" for place in range(len(model.tensors))] if how == "carried" else []
     given = ", ".join(["y0" if is_next and not place else f"x{place}" for place in range(len(model.tensors))])
     begin = [*(_zeros(each, model.tensors) for each in plain), *map(_copy, carried)]
     if is_next:
         begin[0] = _copy("x0")
     taken = ", ".join(("number", *states, *carried))
-    kept = "".join(f", {_copy(each)}" for each in carried)
+    is_last = is_next and any(each.shape == result.shape and each.dtype == result.dtype for each in model.tensors[1:2])
+    kept = "".join(f", {_copy('y0' if is_last and each == 'x1' else each)}" for each in carried)
     body = [
         f"def goes_on({taken}):",
-        f"    return number < {_PASSES}",
+        f"    return number < {0 if how == 'none' else _PASSES}",
         "",
         f"def once({taken}):",
         *(f"    {line}" for line in _called(given)),
@@ -162,7 +164,7 @@ def _loop(model: EmbeddedModel, how: str = "") -> list[str]:
 KINDS: Mapping[str, Callable[..., list[str]]] = {"quantised": _quantised, "branch": _branch, "loop": _loop}
 """Graphs around one call, by name."""
 
-SETTINGS: Mapping[str, Sequence[tuple[Any, ...]]] = {"quantised": ZERO_POINTS, "branch": [()], "loop": [(), ("carried",)]}
+SETTINGS: Mapping[str, Sequence[tuple[Any, ...]]] = {"quantised": ZERO_POINTS, "branch": [()], "loop": [(), ("carried",), ("none",)]}
 """The settings of a graph, by name."""
 
 _COPIES = "[torch.clone(each, memory_format=torch.contiguous_format) for each in y]"
