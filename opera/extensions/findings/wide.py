@@ -97,20 +97,24 @@ def _errors(found: Array, exact: Array) -> Array:
 
 
 def _worst(script: str, expected: list[Array], actual: list[Array]) -> dict[str, str]:
-    """What is said of the output whose compiled result is furthest off; nothing if no output is of fractions.
+    """What is said of the output whose compiled result is furthest off; nothing if anything else than fractions is wrong.
 
     Raises:
         _NoBaselineError: the operator draws random numbers, or has no such result.
     """
-    pairs = [each for each in enumerate(zip(expected, actual, strict=True)) if _has_fractions(each[1][0]) and each[1][0].size]
-    if not pairs or any(want.shape != got.shape for _, (want, got) in pairs):
+    every = list(zip(expected, actual, strict=True))
+    if any((want.dtype, want.shape) != (got.dtype, got.shape) for want, got in every):
+        return {}
+    wrong = [place for place, pair in enumerate(every) if not np.array_equal(*map(_numbers, pair), equal_nan=True)]
+    if not wrong or not all(_has_fractions(expected[place]) for place in wrong):
         return {}
     again = zip(expected, _expected(script, seeds=1), strict=True)
     if not all(np.array_equal(_numbers(one), _numbers(other), equal_nan=True) for one, other in again):
         raise _NoBaselineError("the result is random")
     exact = _expected(script, wide=True)
     rows: list[tuple[float, float, list[float]]] = []
-    for place, (want, got) in pairs:
+    for place in wrong:
+        want, got = every[place]
         if exact[place].shape != want.shape or exact[place].dtype not in (np.float64, np.complex128):
             raise _NoBaselineError("the result has another shape or dtype there")
         base, eager, compiled = map(_numbers, (exact[place], want, got))
