@@ -108,6 +108,7 @@ ALLOWED = {
     "console.py": "prints for all others",
     "corpus/files.py": "corpus files to standard output, ASCII by their format",
     "extensions/findings/mending/driver.py": "as a program beside a script, answers the command that started it",
+    "extensions/findings/wide.py": "as a program beside a script, answers the command that started it",
     "extensions/tensorrt/card.py": "as a program, answers the worker that started it",
     "workers/child.py": "moves the streams of a worker away from its protocol; what is written there is kept as a log",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from argparse import Namespace
@@ -77,6 +78,13 @@ def test_each_finding_has_a_script_that_compiles_and_each_script_a_finding() -> 
         text = path.read_text(encoding="utf-8")
         compile(text, str(path), "exec")
         assert recorded_findings.title_of(text)
+
+
+def test_the_summary_of_a_finding_is_what_its_script_says() -> None:
+    for table, each in ROWS:
+        said = (ast.get_docstring(ast.parse(table.script(each).read_text(encoding="utf-8"))) or "").splitlines()
+        expected, [actual] = ([" ".join(line.split()[1:]) for line in said if line.startswith(head)] for head in ("Expected:", "Actual:"))
+        assert " ".join(each.summary.split()) in (actual, *(f"{line}; got {actual}" for line in expected)), f"{table.subject}/{each.name}"
 
 
 def test_a_finding_names_a_cause_that_was_judged_a_bug_and_a_passing_call_for_parts_of_its_trigger() -> None:

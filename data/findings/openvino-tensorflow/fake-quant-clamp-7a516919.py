@@ -2,7 +2,7 @@
 
 Seen with tensorflow 2.21.0, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: num_bits=16, narrow_range=False, min and max are constants, x is no sum or product with a constant, quantizing changes a value of x beyond the tolerance.
-Actual: 5.999908447265625 expected, got 12.182494163513184 (33% of the elements)
+Actual: values: expected 5.999908447265625, got 12.182494163513184 (33% of the elements)
 """
 
 import tempfile

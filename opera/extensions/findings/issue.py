@@ -16,9 +16,10 @@ from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, one_line, print_json, say, write
 from opera.difftest.judge import headline
 from opera.errors import EnvironmentBroken, Exit, UserError
+from opera.extensions.findings.baseline import NO_BASELINE, Baseline, baseline
 from opera.extensions.findings.recorded import State
 from opera.extensions.findings.recorded_issue import recorded, recorded_text, tried
-from opera.extensions.findings.text import IssueFacts, call_of, form_of, provenance_of, text_of
+from opera.extensions.findings.text import IssueFacts, asks_for_baseline, call_of, form_of, provenance_of, text_of
 from opera.oracles.verdict import Verdict
 from opera.report.details import campaigns_of, finding_of, finding_with, named, renamed, resolve, result_of, siblings
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
@@ -54,10 +55,15 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, a
     if found is not None:
         outcome = None if no_run else tried(found, config)
         reproduced = None if outcome is None else outcome.state is State.FAILS
-        name, form, text, is_ready = found.name, form_of(found.table.compiler), recorded_text(found, outcome), True
+        owner, verdict, script = found.table.compiler, found.row.verdict, found.script.read_text(encoding="utf-8")
+        base = _baseline(config, owner, owner, verdict, script) if reproduced else NO_BASELINE
+        name, form, text, is_ready = found.name, form_of(owner), recorded_text(found, outcome, base), True
     else:
         with open_workspace(workspace, write=False) as space:
             facts = _facts(space, config, identity, run=not no_run)
+            if facts.tried is not None and facts.tried.reproduced:
+                result = facts.result
+                facts = replace(facts, baseline=_baseline(config, facts.owner, result.compiler, result.verdict, facts.script))
         reproduced = None if facts.tried is None else facts.tried.reproduced
         name, form, text, is_ready = facts.finding, facts.form, text_of(facts), bool(facts.script)
     if output is not None or not as_json:
@@ -68,6 +74,11 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, a
     elif output not in (None, STDOUT):
         say(f"issue: {output}")
     return Exit.CLEAN if reproduced or (no_run and is_ready) else _NOT_READY
+
+
+def _baseline(config: Config, owner: str, compiler: str, verdict: Verdict, script: str) -> Baseline:
+    """The baseline of *script*, if the project *owner* asks for it and a result is wrong."""
+    return baseline(script, compiler, config) if verdict is Verdict.INCONSISTENT and asks_for_baseline(owner) else NO_BASELINE
 
 
 def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> IssueFacts:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from opera.config import Config
 from opera.errors import UserError
+from opera.extensions.findings.baseline import NO_BASELINE, Baseline
 from opera.extensions.findings.families import Families, Known, Link, families
 from opera.extensions.findings.recorded import Row, Shown, State, Table, shown, tables, title_of
 from opera.extensions.findings.text import filled
@@ -78,8 +79,8 @@ def tried(found: Recorded, config: Config) -> Shown:
     return shown(found.script, found.table.compiler, found.row, config)
 
 
-def recorded_text(found: Recorded, outcome: Shown | None) -> str:
-    """The issue as Markdown; *outcome* is what its script showed, None if it did not run."""
+def recorded_text(found: Recorded, outcome: Shown | None, base: Baseline = NO_BASELINE) -> str:
+    """The issue as Markdown; *outcome* is what its script showed, None if it did not run, and *base* its result in double precision."""
     row, table, known = found.row, found.table, families(found.folder)
     siblings, change, link = list(_siblings(found, known)), known.repair(row), known.link(row)
     title = (known.title(row) if siblings else "") or title_of(found.script)
@@ -102,7 +103,8 @@ def recorded_text(found: Recorded, outcome: Shown | None) -> str:
         owner,
         {
             "title": inline(title),
-            "warning": _warning(outcome, link),
+            "warning": _warning(outcome, link) or base.doubt,
+            "baseline": base.text,
             "finding": inline(found.name),
             "owner": inline(owner),
             "framework": inline(library),

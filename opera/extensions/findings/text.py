@@ -15,6 +15,7 @@ from opera.compilers.registry import known_adapter
 from opera.console import one_line
 from opera.corpus.stored_call import full_text, stored_call
 from opera.errors import UserError
+from opera.extensions.findings.baseline import NO_BASELINE, Baseline
 from opera.instance import decode_instance
 from opera.instance.libraries import facts_of
 from opera.oracles.fingerprint import ELEMENTS
@@ -53,6 +54,7 @@ class IssueFacts:
         when: The condition, for the title; empty where it is not known.
         condition: The condition and calls that pass without a part of it, as sentences in Markdown.
         siblings: Findings of other operators that fail alike under the same condition, a line for each.
+        baseline: The result in double precision, for projects that ask for it.
     """
 
     finding: str
@@ -70,6 +72,7 @@ class IssueFacts:
     when: str = ""
     condition: tuple[str, ...] = ()
     siblings: tuple[str, ...] = ()
+    baseline: Baseline = NO_BASELINE
 
     @property
     def result(self) -> StoredResult:
@@ -92,6 +95,13 @@ def declared_form(owner: str) -> str:
     """The form of a project as it is declared: a name, or the text."""
     adapter = known_adapter(owner)
     return issue_form(owner) if adapter is None else adapter.issue_form
+
+
+def asks_for_baseline(owner: str) -> bool:
+    """Whether the form of a project has a place for a result in double precision."""
+    form = declared_form(owner)
+    path = _TEMPLATES / f"{form}.md.j2"
+    return "baseline" in (form if _is_text(form) else path.read_text(encoding="utf-8") if path.is_file() else "")
 
 
 def _is_text(form: str) -> bool:
@@ -130,6 +140,7 @@ def text_of(facts: IssueFacts) -> str:
         "call": _call(facts),
         "expected": _expected(facts),
         "actual": _actual(result),
+        "baseline": facts.baseline.text,
         "summary": inline(facts.summary),
         "log": fenced(_log(result)),
         "script": fenced(facts.script.rstrip(), "python") if facts.script else "",
@@ -259,7 +270,7 @@ def _warning(facts: IssueFacts) -> str:
         return (
             f"The script below does NOT reproduce the failure here: {inline(facts.tried.message)}. Find the reason before you report this."
         )
-    return ""
+    return facts.baseline.doubt
 
 
 def _what(difference: Mapping[str, Any]) -> str:
