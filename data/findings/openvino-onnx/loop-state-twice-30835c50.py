@@ -3,7 +3,7 @@
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: the next values of two states are one input of the body, as it is.
 Expected: [1, 2], the first state
-Actual: the process ends with SIGSEGV
+Actual: the process ended with SIGSEGV
 """
 
 import numpy as np

@@ -3,7 +3,7 @@
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: M is the constant 0, the body has scan outputs of rank 1 or more.
 Expected: an array of shape [0, 2], as the body runs in no pass
-Actual: the process ends with SIGFPE
+Actual: the process ended with SIGFPE
 """
 
 import numpy as np
