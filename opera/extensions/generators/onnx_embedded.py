@@ -208,7 +208,7 @@ class Graph:
     def through(self, value: str, scale: Any, zero: int, dtype: str, axis: Optional[int] = None) -> str:
         """*value*, quantised and made a real number again; *scale* is one number, or one for each place along *axis*."""
         numbers = [self.constant(np.asarray(scale, "float32")), self.constant(np.full(np.shape(scale), zero, dtype))]
-        along = {"axis": axis} if np.shape(scale) else {}
+        along: dict[str, Any] = {"axis": axis} if np.shape(scale) else {}
         return self.add("DequantizeLinear", [self.add("QuantizeLinear", [value, *numbers], **along)[0], *numbers], **along)[0]
 
     def stored(self, name: str, value: Any, scales: Any, axis: Optional[int], dtype: str) -> str:

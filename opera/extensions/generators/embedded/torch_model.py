@@ -93,7 +93,7 @@ def _quantised(model: EmbeddedModel, dtype: str, zero: int, axis: int | None = N
     if axis is not None and any(axis not in channel_axes(each) for each in weights.values()):
         raise Invalid("not-quantisable")
     for place, value in values.items():
-        if place in weights:
+        if axis is not None and place in weights:
             exact, scales = on_grids(value, axis)
             names = [f"c{2 * place}", f"c{2 * place + 1}"]
             for name, numbers in zip(names, (f"{scales.tolist()}", f"{[0] * len(scales)}"), strict=True):
