@@ -22,6 +22,8 @@ _STEPS = 2.01
 """How far a result may be: one step for the rounding of it, one for that of the factor by which sums are multiplied."""
 _MOVES = frozenset({"QUANTIZE", "DEQUANTIZE", "RESHAPE"})
 """Operators that compute nothing."""
+_STORED: Mapping[int, Any] = {9: np.int8, 2: np.int32, 3: np.uint8}
+"""The dtypes of stored weights, by TFLite's number of the type."""
 
 
 class NotQuantisedError(Exception):
@@ -105,7 +107,9 @@ class _Simulation:
                 continue
             stored, buffer = self._quantised.buffers[tensors[mine].buffer].data, other.buffers[others[its].buffer]
             if stored is not None and len(stored) and _scale(tensors[mine]) is not None and others[its].type == 0:
-                dtype = {9: np.int8, 2: np.int32, 3: np.uint8}[tensors[mine].type]
+                dtype = _STORED.get(tensors[mine].type)
+                if dtype is None:
+                    raise NotQuantisedError("a weight is stored in another type")
                 value = _real(np.frombuffer(bytes(stored), dtype).reshape(tensors[mine].shape), tensors[mine])
                 if buffer.data is None or len(buffer.data) != value.nbytes:
                     raise NotQuantisedError("the float model has other weights")
