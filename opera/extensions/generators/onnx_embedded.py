@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from opera.extensions.generators.onnx_settings import Call, element_type
-from opera.extensions.generators.quantising import ZERO_POINTS, clear_scale, is_quantisable, on_grid
+from opera.extensions.generators.quantising import ZERO_POINTS, channel_axes, clear_scale, is_quantisable, on_grid, on_grids
 from opera.instrumentation.onnx import formal_name
 
 onnx: Any = importlib.import_module("onnx")
@@ -24,6 +24,8 @@ _QUANTISES = 19
 _SCANS = 9
 """First opset whose `Scan` is as it is today."""
 _PASSES = 2
+_LARGEST_BIAS = 2**20
+"""Steps of a bias below which sums with it are exact in float32."""
 
 
 @dataclass(frozen=True)
@@ -45,24 +47,69 @@ def quantised(call: Call) -> Iterator[Embedded]:
     Scales of inputs are powers of two and inputs are whole numbers of steps, so what adds and multiplies is exact in float32.
     A compiler that computes in integers has to give the same.
     """
+    for name, zero in ZERO_POINTS:
+        yield from _quantised(call, name, zero, None)
+
+
+def channels(call: Call) -> Iterator[Embedded]:
+    """*call* as in `quantised`, with a scale for each place along an axis of the weights: the inputs behind the first, else the first.
+
+    As tools write them, weights are whole numbers that only go through `DequantizeLinear`. So is a bias with an element for each place: of
+    32 bits, in steps of the product of both scales.
+    """
+    found = [each for each in _slots(call) if each] or _slots(call)
+    for axis in channel_axes(call.inputs[found[0]]) if found else ():
+        for name, zero in ZERO_POINTS[:2]:
+            yield from _quantised(call, name, zero, axis)
+
+
+def _slots(call: Call) -> list[int]:
+    """The inputs of *call* that are quantised: the first, and those that may be weights."""
+    return [slot for slot, each in enumerate(call.inputs) if is_quantisable(each) and (slot == 0 or each.ndim > 1)]
+
+
+def _quantised(call: Call, name: str, zero: int, axis: Optional[int]) -> Iterator[Embedded]:
+    """*call* between tensors of dtype *name*, if there is something to quantise; unless *axis* is None, with scales along it."""
     opset = max(call.opsets.get("", 0), _QUANTISES)
     call = replace(call, opsets={**call.opsets, "": opset})
-    slots = [slot for slot, each in enumerate(call.inputs) if is_quantisable(each) and (slot == 0 or each.ndim > 1)]
-    if not slots:
+    inputs = {slot: on_grid(call.inputs[slot], zero) for slot in _slots(call)}
+    stored: dict[int, str] = {}
+    if axis is not None:
+        stored = {slot: "int8" for slot in inputs if slot and axis < call.inputs[slot].ndim}
+        inputs.update({slot: on_grids(call.inputs[slot], axis) for slot in stored or inputs})
+    if stored and 0 in inputs:
+        biases = _biases(call, inputs[0][1] * inputs[min(stored)][1])
+        inputs.update(biases)
+        stored.update(dict.fromkeys(biases, "int32"))
+    plain = _outputs(call, {slot: value for slot, (value, _) in inputs.items()}) if inputs else None
+    if plain is None or not any(is_quantisable(each) for each in plain):
         return
-    for name, zero in ZERO_POINTS:
-        inputs = {slot: on_grid(call.inputs[slot], zero) for slot in slots}
-        plain = _outputs(call, {slot: value for slot, (value, _) in inputs.items()})
-        if plain is None or not any(is_quantisable(each) for each in plain):
-            continue
-        graph = Graph()
-        names = graph.slots(call, {slot: value for slot, (value, _) in inputs.items()})
-        names = [graph.through(each, inputs[slot][1], zero, name) if slot in inputs else each for slot, each in enumerate(names)]
-        for result, value in zip(graph.node(call.node, names), plain, strict=True):
-            if is_quantisable(value):
-                result = graph.through(result, clear_scale(value), zero, name)
-            graph.result(result, value)
-        yield graph.embedded(opset)
+    graph = Graph()
+    names: list[str] = []
+    for slot, each in enumerate(call.inputs):
+        value, scale = inputs.get(slot, (each, None))
+        formal = formal_name(call.schema, slot)
+        if slot in stored:
+            names.append(graph.stored(formal, value, scale, axis, stored[slot]))
+        elif each is None:
+            names.append("")
+        else:
+            given = graph.given(formal, value)
+            names.append(given if scale is None else graph.through(given, scale, zero, name, axis))
+    for result, value in zip(graph.node(call.node, names), plain, strict=True):
+        graph.result(graph.through(result, clear_scale(value), zero, name) if is_quantisable(value) else result, value)
+    yield graph.embedded(opset)
+
+
+def _biases(call: Call, scales: Any) -> dict[int, tuple[Any, Any]]:
+    """The inputs of *call* with an element for each of *scales*, in steps of them, and these; none whose sums would not be exact."""
+    found: dict[int, tuple[Any, Any]] = {}
+    for slot, each in enumerate(call.inputs):
+        if slot and each is not None and each.dtype == np.float32 and each.shape == scales.shape:
+            steps = np.rint(each / scales)
+            if np.abs(steps).max() < _LARGEST_BIAS:
+                found[slot] = steps * scales, scales
+    return found
 
 
 def branch(call: Call) -> Iterator[Embedded]:
@@ -144,7 +191,13 @@ def scan(call: Call) -> Iterator[Embedded]:
         yield graph.embedded(call.opsets.get("", 0))
 
 
-KINDS: Mapping[str, Callable[[Call], Iterator[Embedded]]] = {"quantised": quantised, "branch": branch, "loop": loop, "scan": scan}
+KINDS: Mapping[str, Callable[[Call], Iterator[Embedded]]] = {
+    "quantised": quantised,
+    "channels": channels,
+    "branch": branch,
+    "loop": loop,
+    "scan": scan,
+}
 """Kinds of graphs around one call, by the name of the option."""
 
 
@@ -202,10 +255,18 @@ class Graph:
         self._nodes.append(copy)
         return [each for each in names if each]
 
-    def through(self, value: str, scale: float, zero: int, dtype: str) -> str:
-        """*value*, quantised and made a real number again."""
-        numbers = [self.constant(np.float32(scale)), self.constant(np.array(zero, dtype))]
-        return self.add("DequantizeLinear", [self.add("QuantizeLinear", [value, *numbers])[0], *numbers])[0]
+    def through(self, value: str, scale: Any, zero: int, dtype: str, axis: Optional[int] = None) -> str:
+        """*value*, quantised and made a real number again; *scale* is one number, or one for each place along *axis*."""
+        numbers = [self.constant(np.asarray(scale, "float32")), self.constant(np.full(np.shape(scale), zero, dtype))]
+        along: dict[str, Any] = {"axis": axis} if np.shape(scale) else {}
+        return self.add("DequantizeLinear", [self.add("QuantizeLinear", [value, *numbers], **along)[0], *numbers], **along)[0]
+
+    def stored(self, name: str, value: Any, scales: Any, axis: Optional[int], dtype: str) -> str:
+        """An input of whole numbers that *scales* along *axis* make *value*; one of int32 has one axis, and no zero point."""
+        sizes = [-1 if place == axis % value.ndim else 1 for place in range(value.ndim)] if dtype == "int8" else [-1]
+        given = self.given(name, np.rint(value / scales.reshape(sizes)).astype(dtype))
+        numbers = [self.constant(scales), *([self.constant(np.zeros(scales.shape, dtype))] if dtype == "int8" else [])]
+        return self.add("DequantizeLinear", [given, *numbers], axis=axis if dtype == "int8" else 0)[0]
 
     def result(self, name: str, like: Any) -> None:
         """Makes a value an output of the type of *like*."""

@@ -41,6 +41,21 @@ def on_grid(value: Any, zero: int) -> tuple[Any, float]:
     return (np.abs(steps) if 0 < zero < _STEPS else steps).astype(np.float32) * np.float32(scale), scale
 
 
+def on_grids(value: Any, axis: int) -> tuple[Any, Any]:
+    """*value* in whole steps of a scale for each place along *axis*, and the scales: those of three neighbours differ.
+
+    Places get larger for it, so that whole numbers stay whole.
+    """
+    exact, scale = on_grid(value, 0)
+    factors = (2.0 ** (np.arange(value.shape[axis]) % 3)).astype(np.float32)
+    return exact * factors.reshape([-1 if place == axis % value.ndim else 1 for place in range(value.ndim)]), factors * np.float32(scale)
+
+
+def channel_axes(value: Any) -> tuple[int, ...]:
+    """The axes of *value* along which scales differ: the first, the second, and the last, counted from the end."""
+    return (0, *((1,) if value.ndim > 2 else ()), -1) if value.ndim > 1 else ()
+
+
 def _scale(value: Any, steps: int) -> float:
     """The power of two of which the largest element of *value* is at most that many steps."""
     return float(2.0 ** math.ceil(math.log2(float(np.abs(value).max()) / steps)))

@@ -18,7 +18,7 @@ from onnx.reference import ReferenceEvaluator
 from real_campaigns import filled, run
 
 from opera.extensions.generators import onnx_random
-from opera.extensions.generators.onnx_embedded import Embedded, branch, loop, quantised, scan
+from opera.extensions.generators.onnx_embedded import KINDS, Embedded, branch, channels, loop, quantised, scan
 from opera.extensions.generators.onnx_settings import Call, evaluated_model
 from opera.extract.description import INSTRUMENTATION
 from opera.instance import Instance, decode_instance
@@ -61,6 +61,47 @@ def test_a_quantised_call_is_exact_and_no_result_lies_between_two_steps() -> Non
         steps = plain / float(scales[4])
         assert np.abs(steps - np.floor(steps) - 0.5).min() > 1e-3
         assert np.abs(outputs(each)[0] - plain).max() <= float(scales[4]) / 2
+
+
+def test_weights_are_integers_with_a_scale_for_each_channel_and_a_bias_has_their_steps() -> None:
+    weights = np.linspace(-1, 1, 24, dtype="float32").reshape(3, 2, 2, 2)
+    made = list(channels(call("Conv", X, weights, np.array([0.5, -1, 2], "float32"))))
+    assert [[str(value.dtype) for value in each.inputs.values()] for each in made[:2]] == [["float32", "int8", "int32"]] * 2
+    assert [[str(value.dtype) for value in each.inputs.values()] for each in made[2:]] == [["float32", "int8", "float32"]] * 4
+    assert [_axes(each) for each in made[::2]] == [[0, 0], [1], [-1]]
+    for each in made:
+        values = [onnx.numpy_helper.to_array(node.attribute[0].t) for node in each.model.graph.node if node.op_type == "Constant"]
+        scales = next(value for value in values if value.shape)
+        assert len(set(scales.tolist())) > 1
+        for wide, found in zip(outputs(Embedded(_in_double(each.model), each.inputs)), outputs(each), strict=True):
+            assert np.array_equal(wide, found)
+
+
+def _axes(made: Embedded) -> list[int]:
+    """The axes along which it has several scales."""
+    return [node.attribute[0].i for node in made.model.graph.node if node.op_type == "DequantizeLinear" and node.attribute]
+
+
+def _in_double(model: Any) -> Any:
+    """*model* with its Conv in double precision: the same where nothing was rounded."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    (place,) = [place for place, node in enumerate(copy.graph.node) if node.op_type == "Conv"]
+    conv = copy.graph.node[place]
+    casts = [helper.make_node("Cast", [name], [f"{name}_wide"], to=onnx.TensorProto.DOUBLE) for name in conv.input]
+    back = helper.make_node("Cast", ["wide"], list(conv.output), to=onnx.TensorProto.FLOAT)
+    conv.input[:], conv.output[:] = [f"{name}_wide" for name in conv.input], ["wide"]
+    nodes = [*copy.graph.node[:place], *casts, conv, back, *copy.graph.node[place + 1 :]]
+    del copy.graph.node[:]
+    copy.graph.node.extend(nodes)
+    return copy
+
+
+def test_an_input_alone_has_a_scale_for_each_channel() -> None:
+    made = list(channels(call("Relu", X)))
+    assert len(made) == 6
+    assert [_axes(each) for each in made[::2]] == [[0], [1], [-1]]
+    assert list(channels(call("Relu", X.ravel()))) == []
 
 
 def own_input(made: Embedded, place: int) -> Any:
@@ -208,7 +249,7 @@ def host(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_kind_that_is_not_known_is_named(tmp_path: Path) -> None:
     done = host(tmp_path, "--kinds", "quantized")
     assert done.returncode == 2
-    assert "unknown kind 'quantized'; known: quantised, branch, loop, scan, random" in done.stderr
+    assert "unknown kind 'quantized'; known: quantised, channels, branch, loop, scan, random" in done.stderr
 
 
 def test_the_host_records_each_kind_under_the_name_of_the_operator(tmp_path: Path) -> None:
@@ -216,5 +257,4 @@ def test_the_host_records_each_kind_under_the_name_of_the_operator(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     made = {(line["test"].rsplit("::", 1)[1], line["instance"]["api"]) for line in lines if "instance" in line}
-    kinds = ("quantised", "branch", "loop", "scan")
-    assert made == {*((kind, "ai.onnx.Conv") for kind in kinds), ("random", "ai.onnx.Bernoulli")}
+    assert made == {*((kind, "ai.onnx.Conv") for kind in KINDS), ("random", "ai.onnx.Bernoulli")}

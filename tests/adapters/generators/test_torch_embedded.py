@@ -23,7 +23,8 @@ from opera.report.reproducer import foreign_names
 from opera.templates.pytorch.model import PyTorchModel, PyTorchTemplate
 
 X = np.random.default_rng(0).normal(size=(1, 2, 5, 5)).astype("float32")
-GRAPHS = [(kind, *settings) for kind in SETTINGS for settings in SETTINGS[kind]]
+GRAPHS = [(kind, *settings) for kind in SETTINGS for settings in SETTINGS[kind] if kind != "channels"]
+CHANNELS = ("channels", "uint8", 128, 0)
 CALLS: dict[str, dict[str, Any]] = {
     "torch.nn.functional.conv2d": {"input": X, "weight": X[:, :, :3, :3], "bias": X[0, 0, 0, :1]},
     "torch.sigmoid": {"input": X},
@@ -86,6 +87,26 @@ def test_their_texts_are_what_a_script_may_have_and_give_the_same(tmp_path: Path
             np.testing.assert_array_equal(ours, theirs)
 
 
+def test_weights_have_a_scale_for_each_place_along_an_axis_of_theirs() -> None:
+    made = model("torch.nn.functional.conv2d", "channels", "uint8", 128, -1)
+    found, names = made.source("runtime"), {"np": np}
+    assert foreign_names(f"{found.text}\n{found.expected}", "pytorch") is None
+    assert "x0 = torch.ops.quantized_decomposed.dequantize_per_tensor(" in found.text
+    assert "self.c2, self.c3, 3, -128, 127, torch.int8)" in found.text
+    exec("\n".join([*found.imports, found.text, found.expected]), names)
+    for ours, theirs in zip(names["expected"], made.reference().outputs, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_an_axis_that_the_weights_lack_is_invalid() -> None:
+    with pytest.raises(Invalid, match="not-quantisable"):
+        PyTorchTemplate().build(decode_instance(_flat(document("torch.sigmoid", "channels", "int8", 0, 1))), "key", 0)
+
+
+def _flat(made: dict[str, Any]) -> dict[str, Any]:
+    return {**made, "call": [{"name": "input", "value": _value(X[0, 0])}]}
+
+
 @pytest.mark.parametrize("graph", [("quantised", "int8", 1), ("quantised",), ("branch", 1), ("other",), ()])
 def test_a_graph_that_is_unknown_is_invalid(graph: tuple[Any, ...]) -> None:
     made = {**document("torch.sigmoid", "branch"), "context": [["embedding", list(graph)]]}
@@ -94,7 +115,7 @@ def test_a_graph_that_is_unknown_is_invalid(graph: tuple[Any, ...]) -> None:
 
 
 def test_openvino_takes_each_kind_of_graph(tmp_path: Path) -> None:
-    graphs = [("quantised", *SETTINGS["quantised"][0]), ("branch",), ("loop", "carried")]
+    graphs = [("quantised", *SETTINGS["quantised"][0]), ("branch",), ("loop", "carried"), CHANNELS]
     workspace = filled(tmp_path, [decode_instance(document("torch.sigmoid", *graph)) for graph in graphs])
     assert {result.verdict for _, result in run(workspace, "openvino", "pytorch", ()).results} == {Verdict.PASS}
 

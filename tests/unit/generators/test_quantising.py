@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from opera.extensions.generators.embedded.kind import EMBEDDING, EmbeddedKind, alone, embedding
-from opera.extensions.generators.quantising import ZERO_POINTS, clear_scale, clearance, is_quantisable, on_grid
+from opera.extensions.generators.quantising import ZERO_POINTS, channel_axes, clear_scale, clearance, is_quantisable, on_grid, on_grids
 from opera.instance import Argument, Instance, Kind, Tensor, decode_instance, digest, encode_instance
 
 NUMBERS = np.random.default_rng(0).normal(size=(4, 5)).astype("float32")
@@ -20,6 +22,22 @@ def test_inputs_are_whole_steps_and_stay_so(dtype: str, zero: int) -> None:
     assert np.array_equal(steps, np.rint(steps))
     assert np.iinfo(dtype).min <= steps.min() <= steps.max() <= np.iinfo(dtype).max
     assert np.array_equal(on_grid(exact, zero)[0], exact)
+
+
+@pytest.mark.parametrize("axis", channel_axes(NUMBERS))
+def test_neighbours_along_an_axis_have_other_scales_and_whole_steps(axis: int) -> None:
+    exact, scales = on_grids(NUMBERS, axis)
+    assert len(scales) == NUMBERS.shape[axis]
+    assert all(one != other for one, other in pairwise(scales))
+    steps = np.moveaxis(exact, axis, -1) / scales
+    assert np.array_equal(steps, np.rint(steps))
+    assert 30 < np.abs(steps).max() <= 127
+    whole = np.arange(20, dtype="float32").reshape(4, 5)
+    assert np.array_equal(on_grids(whole, axis)[0], np.rint(on_grids(whole, axis)[0]))
+
+
+def test_each_kind_of_axis_is_taken_once() -> None:
+    assert [channel_axes(np.zeros((2,) * rank)) for rank in range(5)] == [(), (), (0, -1), (0, 1, -1), (0, 1, -1)]
 
 
 @pytest.mark.parametrize(("dtype", "zero"), ZERO_POINTS[:2])

@@ -13,7 +13,7 @@ from typing import Any
 
 from opera.extensions.generators.draws import stated
 from opera.extensions.generators.embedded.kind import EMBEDDING, alone, embedding
-from opera.extensions.generators.quantising import ZERO_POINTS, clear_scale, clearance, is_quantisable, on_grid
+from opera.extensions.generators.quantising import ZERO_POINTS, channel_axes, clear_scale, clearance, is_quantisable, on_grid, on_grids
 from opera.instance import Instance
 from opera.models.template import Invalid, PythonSource
 from opera.templates.pytorch.model import PyTorchModel, from_numpy, to_numpy
@@ -76,15 +76,34 @@ class EmbeddedModel(PyTorchModel):
         return replace(found, imports=imports, text=stated.around(found.text, self._lines), expected=expected)
 
 
-def _quantised(model: EmbeddedModel, dtype: str, zero: int) -> list[str]:
-    """The call between quantised tensors, as PyTorch's tools write models of 8 bits."""
+def _quantised(model: EmbeddedModel, dtype: str, zero: int, axis: int | None = None) -> list[str]:
+    """The call between quantised tensors, as PyTorch's tools write models of 8 bits.
+
+    Args:
+        model: Has the call.
+        dtype: Of the quantised numbers.
+        zero: Their zero point.
+        axis: Weights, which are the tensors behind the first, else the first, are int8 with a scale for each place along it.
+    """
     lines: list[str] = []
-    for place, tensor in enumerate(model.tensors):
-        value = to_numpy(tensor) if tensor.dtype == torch.float32 else None
-        if is_quantisable(value) and (place == 0 or tensor.ndim > 1):
+    attributes: list[str] = []
+    values = {place: to_numpy(each) for place, each in enumerate(model.tensors) if each.dtype == torch.float32}
+    values = {place: each for place, each in values.items() if is_quantisable(each) and (place == 0 or each.ndim > 1)}
+    weights = {} if axis is None else ({place: each for place, each in values.items() if place} or values)
+    if axis is not None and any(axis not in channel_axes(each) for each in weights.values()):
+        raise Invalid("not-quantisable")
+    for place, value in values.items():
+        if axis is not None and place in weights:
+            exact, scales = on_grids(value, axis)
+            names = [f"c{2 * place}", f"c{2 * place + 1}"]
+            for name, numbers in zip(names, (f"{scales.tolist()}", f"{[0] * len(scales)}"), strict=True):
+                attributes.append(f'self.register_buffer("{name}", torch.tensor({numbers}))')
+            settings = f"self.{names[0]}, self.{names[1]}, {axis % value.ndim}, -128, 127, torch.int8"
+            lines.append(f"x{place} = {_through(f'x{place}', 'channel', settings)}")
+        else:
             exact, scale = on_grid(value, zero)
-            model.tensors[place] = tensor.copy_(from_numpy(exact, "float32"))
-            lines.append(f"x{place} = {_through(f'x{place}', scale, zero, dtype)}")
+            lines.append(f"x{place} = {_through(f'x{place}', 'tensor', _per_tensor(scale, zero, dtype))}")
+        model.tensors[place] = model.tensors[place].copy_(from_numpy(exact, "float32"))
     results: list[str] = []
     for place, result in enumerate(model.plain()):
         value, text = to_numpy(result), f"y[{place}]"
@@ -92,18 +111,23 @@ def _quantised(model: EmbeddedModel, dtype: str, zero: int) -> list[str]:
             scale = clear_scale(value)
             if clearance(value, scale) < _CLEAR:
                 raise Invalid("no-clear-scale")
-            text = _through(text, scale, zero, dtype)
+            text = _through(text, "tensor", _per_tensor(scale, zero, dtype))
         results.append(text)
     if not lines or all("(" not in each for each in results):
         raise Invalid("not-quantisable")
-    return _module(len(model.tensors), [*lines, *_called(_inputs(model.tensors)), f"return [{', '.join(results)}]"])
+    body = [*lines, *_called(_inputs(model.tensors)), f"return [{', '.join(results)}]"]
+    return _module(len(model.tensors), body, attributes)
 
 
-def _through(value: str, scale: float, zero: int, dtype: str) -> str:
+def _per_tensor(scale: float, zero: int, dtype: str) -> str:
     low, high = _RANGES[dtype]
-    settings = f"{scale!r}, {zero}, {low}, {high}, torch.{dtype}"
+    return f"{scale!r}, {zero}, {low}, {high}, torch.{dtype}"
+
+
+def _through(value: str, per: str, settings: str) -> str:
+    """*value*, quantised *per* `tensor` or `channel`, and made a real number again."""
     stem = "torch.ops.quantized_decomposed"
-    return f"{stem}.dequantize_per_tensor({stem}.quantize_per_tensor({value}, {settings}), {settings})"
+    return f"{stem}.dequantize_per_{per}({stem}.quantize_per_{per}({value}, {settings}), {settings})"
 
 
 def _branch(model: EmbeddedModel) -> list[str]:
@@ -161,10 +185,15 @@ def _loop(model: EmbeddedModel, how: str = "") -> list[str]:
     return _module(len(model.tensors), body)
 
 
-KINDS: Mapping[str, Callable[..., list[str]]] = {"quantised": _quantised, "branch": _branch, "loop": _loop}
+KINDS: Mapping[str, Callable[..., list[str]]] = {"quantised": _quantised, "channels": _quantised, "branch": _branch, "loop": _loop}
 """Graphs around one call, by name."""
 
-SETTINGS: Mapping[str, Sequence[tuple[Any, ...]]] = {"quantised": ZERO_POINTS, "branch": [()], "loop": [(), ("carried",), ("none",)]}
+SETTINGS: Mapping[str, Sequence[tuple[Any, ...]]] = {
+    "quantised": ZERO_POINTS,
+    "channels": [(*each, axis) for axis in (0, 1, -1) for each in ZERO_POINTS[:2]],
+    "branch": [()],
+    "loop": [(), ("carried",), ("none",)],
+}
 """The settings of a graph, by name."""
 
 _COPIES = "[torch.clone(each, memory_format=torch.contiguous_format) for each in y]"
@@ -191,12 +220,13 @@ def _inputs(tensors: Sequence[Any]) -> str:
     return ", ".join(f"x{place}" for place in range(len(tensors)))
 
 
-def _module(count: int, body: Sequence[str]) -> list[str]:
+def _module(count: int, body: Sequence[str], attributes: Sequence[str] = ()) -> list[str]:
     head = (
         "class Whole(torch.nn.Module):",
         "    def __init__(self, operator):",
         "        super().__init__()",
         "        self.operator = operator",
+        *(f"        {line}" for line in attributes),
         "",
         f"    def forward(self{''.join(f', x{place}' for place in range(count))}):",
     )

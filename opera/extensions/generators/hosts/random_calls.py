@@ -13,7 +13,7 @@ from opera.instrumentation.hosts.limits import LATE, Late, alarm
 from opera.instrumentation.stream import Stream
 
 _RANDOM = "random"
-_RECORDED = ("quantised", "branch", "loop")
+_RECORDED = ("quantised", "channels", "branch", "loop")
 Document = dict[str, Any]
 
 
