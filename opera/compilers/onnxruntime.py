@@ -40,6 +40,7 @@ class OnnxRuntimeAdapter(Adapter):
     """ONNX Runtime's CPU provider, one thread."""
 
     name = "onnxruntime"
+    revision = 2
     routes = (
         Route("onnx", "onnx", "onnx"),
         Route("pytorch", "onnx", "onnx"),

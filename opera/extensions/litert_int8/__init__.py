@@ -1,0 +1,1 @@
+"""LiteRT in integers of 8 bits: the adapter."""
