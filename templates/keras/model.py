@@ -36,7 +36,7 @@ class KerasTemplate:
 
     library = "keras"
     forkable = str(keras.config.backend()) == "torch"
-    revision = 4
+    revision = 5
 
     def versions(self) -> Mapping[str, str]:
         backend = str(keras.config.backend())

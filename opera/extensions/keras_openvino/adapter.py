@@ -36,6 +36,7 @@ class KerasOpenVinoAdapter(Adapter):
     unsupported = (
         UnsupportedRule(("NotImplementedError",), "not-implemented", stages=("load", "codegen", "run")),
         UnsupportedRule(("ValueError", "TypeError"), "declined", _DECLINES, stages=("load", "codegen", "run")),
+        UnsupportedRule(("KeyError",), "dtype", r"\bcomplex(64|128)\b", stages=("load", "codegen")),  # OpenVINO has none
     )
     computes_as: ClassVar[Mapping[str, str]] = {"float64": "float32", "int64": "int32", "uint64": "int32", "uint32": "int32"}
     housekeeping: ClassVar[Mapping[str, str]] = {"TF_CPP_MIN_LOG_LEVEL": "3"}
