@@ -71,16 +71,10 @@ class KerasValues:
         if name is not None and hasattr(value, "get_config"):
             config = cast("Dict[str, object]", value.get_config())
             return {"call": [name, [[key, self.encode(item)] for key, item in config.items() if key != _LABEL]]}
-        if isinstance(value, tuple):
-            return {"tuple": [self.encode(item) for item in cast("tuple[Any, ...]", value)]}
-        if isinstance(value, list):
-            return [self.encode(item) for item in cast("list[Any]", value)]
-        if isinstance(value, dict):
-            return {"dict": [[self.encode(key), self.encode(item)] for key, item in cast("dict[Any, Any]", value).items()]}
-        for base in _SCALARS:
-            if isinstance(value, base):
-                return self.encode(base(value))
-        raise Unrecordable(f"unrecordable:{type_name(class_of(value))}")
+        own = wire.of_own_type(value, self.encode, _SCALARS)
+        if own is None:
+            raise Unrecordable(f"unrecordable:{type_name(class_of(value))}")
+        return own
 
 
 def encode_constant(value: Any) -> Optional[Dict[str, Json]]:

@@ -51,21 +51,9 @@ class PyTorchValues:
         if isinstance(value, torch.nn.Module):
             return self._nested(value)
         plain = encode_constant(value)
-        if plain is not None:
-            return plain
-        return self._subclass(value)
-
-    def _subclass(self, value: Any) -> Json:
-        """Instances of subclasses of Python's own types, such as torch.Size and OrderedDict, count as the type itself."""
-        if isinstance(value, tuple):
-            return {"tuple": [self.encode(item) for item in cast("tuple[Any, ...]", value)]}
-        if isinstance(value, list):
-            return [self.encode(item) for item in cast("list[Any]", value)]
-        if isinstance(value, dict):
-            return {"dict": [[self.encode(key), self.encode(item)] for key, item in cast("dict[Any, Any]", value).items()]}
-        for base in _SCALARS:
-            if isinstance(value, base):
-                return self.encode(base(value))
+        own = wire.of_own_type(value, self.encode, _SCALARS) if plain is None else plain
+        if own is not None:
+            return own
         if dataclasses.is_dataclass(value):
             return self._dataclass(value)
         raise Unrecordable(f"unrecordable:{type_name(class_of(value))}")

@@ -43,20 +43,10 @@ class TensorFlowValues:
             if value.rank is None:
                 raise Unrecordable("unknown-rank")
             return [dim if isinstance(dim, int) else None for dim in cast("List[Any]", value.as_list())]
-        return self._subclass(value)
-
-    def _subclass(self, value: Any) -> Json:
-        """Instances of subclasses of Python's own types count as the type itself."""
-        if isinstance(value, tuple):
-            return {"tuple": [self.encode(item) for item in cast("tuple[Any, ...]", value)]}
-        if isinstance(value, list):
-            return [self.encode(item) for item in cast("list[Any]", value)]
-        if isinstance(value, dict):
-            return {"dict": [[self.encode(key), self.encode(item)] for key, item in cast("dict[Any, Any]", value).items()]}
-        for base in (int, float, complex, str):
-            if isinstance(value, base):
-                return self.encode(base(cast(Any, value)))
-        raise Unrecordable(f"unrecordable:{type_name(class_of(value))}")
+        own = wire.of_own_type(value, self.encode, (int, float, complex, str))
+        if own is None:
+            raise Unrecordable(f"unrecordable:{type_name(class_of(value))}")
+        return own
 
 
 def encode_constant(value: Any) -> Optional[Dict[str, Json]]:

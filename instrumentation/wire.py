@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import base64
 import math
-from typing import Any, Callable, Dict, List, Optional, Union, cast
+from typing import Any, Callable, Dict, Iterable, List, Optional, Union, cast
 
 Json = Union[None, bool, int, float, str, List["Json"], Dict[str, "Json"]]
 Foreign = Callable[[Any], Json]
@@ -180,3 +180,15 @@ def decode_bytes(content: object) -> bytes:
     if not isinstance(content, str):
         raise ValueError(f"expected base64, found {str(content)[:40]}")
     return base64.b64decode(content, validate=True)
+
+
+def of_own_type(value: Any, encode: Callable[[Any], Json], scalars: Iterable[Any]) -> Json:
+    """An instance of a subclass of Python's own types, such as torch.Size and OrderedDict, as the type itself; None for another value."""
+    if isinstance(value, tuple):
+        return {"tuple": [encode(item) for item in cast("tuple[Any, ...]", value)]}
+    if isinstance(value, list):
+        return [encode(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {"dict": [[encode(key), encode(item)] for key, item in cast("dict[Any, Any]", value).items()]}
+    base = next((each for each in scalars if isinstance(value, each)), None)
+    return None if base is None else encode(base(value))

@@ -25,6 +25,7 @@ GROUPS = (
     "opera.corpora",
     "opera.histories",
     "opera.kinds",
+    "opera.opinions",
     "opera.pools",
     "opera.readers",
     "opera.sources",

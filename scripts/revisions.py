@@ -36,7 +36,12 @@ COMPARISON = (
     "opera.workers.failure",
 )
 """What gives a verdict to outputs, exceptions and lost processes of every compiler."""
-REVIEW = ("opera.difftest.model_worker", "opera.oracles.blame")
+REVIEW = (
+    "opera.difftest.model_worker",
+    "opera.extensions.keras_backends.answer",
+    "opera.extensions.keras_backends.opinion",
+    "opera.oracles.blame",
+)
 """What excuses failures, and finds exporters at fault, in addition to `opera.oracles.review` and what it imports of its package."""
 OF_ADAPTERS = ("opera.compilers", "opera.extensions.stablehlo.compilers")
 OF_TEMPLATES = ("opera.templates", "opera.models", "opera.extensions.programs", "opera.extensions.stablehlo")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from opera.instance import Argument, Call, Tensor
+from opera.instance import Argument, Call, Enum, Named, Opaque, Tensor
 from opera.models.template import Invalid
 
 
@@ -106,6 +106,15 @@ def member(kind: Any, name: str) -> Any:
     if not isinstance(kind, type) or not issubclass(kind, enum.Enum) or name not in kind.__members__:
         raise AttributeError(f"{kind!r} is no enumeration with a member {name!r}")
     return kind.__members__[name]
+
+
+def named_constant(value: Any, resolve: Callable[..., Any]) -> Any:
+    """What *value* names, by *resolve* of the library, or *value* itself; raises `Invalid` where it stands for what was not recorded."""
+    if isinstance(value, Enum):
+        return member(resolve(value.path, called=False), value.member)
+    if isinstance(value, Opaque):
+        raise Invalid("argument-not-rebuilt")
+    return resolve(value.path, called=False) if isinstance(value, Named) else value
 
 
 def filled(value: Any, tensors: Sequence[Any]) -> Any:

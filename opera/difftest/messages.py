@@ -106,6 +106,7 @@ class Review:
         bundle: Inputs and reference outputs.
         model: The artefact that the compiler was given.
         computes_as: The dtypes that the compiler declares to compute as others.
+        of_values: Whether the values that the compiler was given may be the reason of the failure.
     """
 
     instance: Document
@@ -116,6 +117,7 @@ class Review:
     bundle: str
     model: str | None
     computes_as: dict[str, str]
+    of_values: bool = True
 
 
 @dataclass(frozen=True)

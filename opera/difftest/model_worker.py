@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from opera import bundle
 from opera.arrays import Outputs, as_array, is_array
@@ -63,6 +64,12 @@ def _installed(packages: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def _named(target: str) -> Any:
+    """What `module:attribute` stands for."""
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 class _Unwritable(Exception):
     """The cache takes no file."""
 
@@ -73,14 +80,12 @@ class Materialiser:
     spent = False
 
     def __init__(self, options: Message) -> None:
-        module, _, attribute = str(options["template"]).partition(":")
-        self._factory = module, attribute
+        self._targets = str(options["template"]), options.get("opinion")
         self._cache = Path(options["cache"])
         grant(Trust.of(options.get("trust")))
 
     def ready(self) -> Message:
-        module, attribute = self._factory
-        self._template: Template = getattr(importlib.import_module(module), attribute)()
+        self._template: Template = _named(self._targets[0])()
         template = f"{self._template.library}/{self._template.revision}"
         versions = dict(self._template.versions())
         return {
@@ -94,8 +99,6 @@ class Materialiser:
 
     def handle(self, task: Message, stages: Stages) -> Message:
         request = from_json(task)
-        if isinstance(request, Review):
-            return to_json(self._review(request, stages))
         if isinstance(request, CallRecorded):
             return to_json(CallAnswers(self._call_all(request.calls, request.seed, stages)))
         stages.enter(REFERENCE)
@@ -103,6 +106,8 @@ class Materialiser:
             return to_json(self._timed(request))
         reference: messages.KeptReference | None = None
         try:
+            if isinstance(request, Review):
+                return to_json(self._review(request, stages))
             model = self._model(request)
             if isinstance(request, WriteSource):
                 source = model.source(request.form)
@@ -159,7 +164,7 @@ class Materialiser:
         actual = None if request.outputs is None else bundle.parse(bundle.fetch_made(self._cache, request.outputs))
         expected: Outputs = tree["outputs"]
         culprit = None
-        if request.model is not None and request.kind is not None:
+        if request.of_values and request.model is not None and request.kind is not None:
             found = model.captured(request.kind, bundle.fetch_made(self._cache, request.model))
             policy = Policy(request.computes_as)
             if found is not None and blames(found[1], expected, tree["precise"], actual, policy, exported=is_exporter(found[0])):
@@ -184,7 +189,9 @@ class Materialiser:
             computes_as=request.computes_as,
             inner=model.dtypes if isinstance(model, Chained) else (),
         )
-        excuse = review(case)
+        excuse = review(case) if request.of_values else None
+        if excuse is None and self._targets[1]:
+            excuse = _named(self._targets[1])(model, case, request, stages.enter)
         return Reviewed(culprit=culprit) if excuse is None else Reviewed(excuse.reason, excuse.why, culprit)
 
     def _call_all(self, calls: list[tuple[str, str]], seed: int, stages: Stages) -> list[Refusal | None]:

@@ -175,7 +175,8 @@ class DiffTest:
         bundle, model = state.reference.bundle, state.artefact.model
         if state.phase is Phase.REVIEW:
             assert state.confirmed is not None
-            return Ask(state.worker, Review(*what, self.kind, state.confirmed.outputs, bundle, model, dict(self.computes_as)))
+            shown = self.kind, state.confirmed.outputs, bundle, model, dict(self.computes_as), needs_review(state.confirmed, test)
+            return Ask(state.worker, Review(*what, *shown))
         level = self.lowest if state.phase is Phase.LOWEST else None
         return Ask(state.worker, Compile(*what, self.route, bundle, model, level, self.keep and state.phase is Phase.COMPILE))
 
@@ -191,7 +192,8 @@ class DiffTest:
         elif state.phase is Phase.REVIEW:
             state = replace(state, seconds={**state.seconds, REVIEW: sum(event.seconds.values())})
             found = from_json(event.result) if isinstance(event, Done) else None
-            outcome = self._after_review(state, found if isinstance(found, Reviewed) else Reviewed())
+            rejected = judge_materialisation(found) if isinstance(found, InstanceRejected) else None
+            outcome = rejected or self._after_review(state, found if isinstance(found, Reviewed) else Reviewed())
         else:
             outcome = self._compiled(state, event)
         return replace(outcome, seconds={**state.seconds, **outcome.seconds}) if isinstance(outcome, Judgement) else outcome

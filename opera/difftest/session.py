@@ -22,8 +22,9 @@ from opera.instance import encode_instance
 from opera.instance.libraries import facts_of
 from opera.models.forms import InputForm, ModelForm
 from opera.oracles import revisions
+from opera.oracles.review import OPINIONS
 from opera.oracles.verdict import Verdict
-from opera.plugins import load
+from opera.plugins import load, registered
 from opera.workers.pool import WorkerPool
 from opera.workers.pool_protocol import PoolProtocol, Role, WorkerConfig
 from opera.workers.process import Done, Limits, Lost, Raised
@@ -185,8 +186,8 @@ class SubjectSession:
 
 
 def reviewed_on(route: Route) -> Callable[[Judgement, Test], bool]:
-    """Which failures are reviewed on *route*: none where the compiler has to reject the model, whatever its inputs are."""
-    return _never if route.rejects else needs_review
+    """Which failures are reviewed on *route*: none where the compiler has to reject the model, all where the library has other opinions."""
+    return _never if route.rejects else _failures if route.library in registered(OPINIONS) else needs_review
 
 
 def canary_tests(route: Route, subject: str, seed: int) -> tuple[DiffTest, tuple[Test, ...]]:
@@ -226,6 +227,10 @@ def canary_fault(compiler: str, declared: str, test: Test, judgement: Judgement)
 
 def _never(judgement: Judgement, test: Test) -> bool:
     return False
+
+
+def _failures(judgement: Judgement, test: Test) -> bool:
+    return judgement.verdict.is_failure
 
 
 def _pool(

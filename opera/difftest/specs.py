@@ -12,7 +12,8 @@ from opera.config import Config
 from opera.difftest.messages import FROM_COMPILER, FROM_LIBRARY, tag_of
 from opera.models.template import template_of
 from opera.models.torch_tables import DECOMPOSED
-from opera.plugins import search_path
+from opera.oracles.review import OPINIONS
+from opera.plugins import registered, search_path
 from opera.workers.messages import ROLES, Answers
 from opera.workers.process import WorkerSpec
 
@@ -51,7 +52,7 @@ def library_spec(config: Config, library: str, cache: Path, environment: Mapping
     return WorkerSpec(
         label=library,
         setup=_LIBRARY,
-        options={"template": template, "cache": str(cache), **_trusted(config)},
+        options={"template": template, "opinion": registered(OPINIONS).get(library), "cache": str(cache), **_trusted(config)},
         python=config.python("library", library),
         path=search_path(template),
         environment={**_LETS_GO, **(environment or {})},

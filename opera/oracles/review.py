@@ -24,6 +24,8 @@ from opera.oracles.evidence import Evidence
 from opera.oracles.filters import Filter, filters, lengths_are_computed
 from opera.oracles.tolerance import apart, differ, tolerance_of
 
+OPINIONS = "opera.opinions"
+"""Entry points by library: a function of model, case, `Review` and `Stages.enter` that gives what else excuses, or raises `Invalid`."""
 ILL_CONDITIONED = "ill-conditioned"
 DEVICE_DEPENDENT = "device-dependent"
 _ROUNDING = {

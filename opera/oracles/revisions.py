@@ -6,5 +6,5 @@ from typing import Final
 
 COMPARISON: Final = 3
 """Changes when the same outputs, exceptions or lost processes may get another verdict: earlier results do not count any more."""
-REVIEW: Final = 5
+REVIEW: Final = 6
 """Changes when a filter or the review may excuse other failures: earlier failures are reviewed again, without their compiler."""

@@ -9,8 +9,11 @@ from typing import Any
 
 from opera.arrays import Array
 from opera.instance import Instance, Tensor
+from opera.instrumentation.foreign_tensors import array_of
+from opera.instrumentation.wire import Unrecordable
 from opera.models.operators import operators_of
 from opera.models.sampling import sample
+from opera.models.template import Invalid
 from opera.templates.call_arguments import CallArguments
 
 
@@ -69,6 +72,17 @@ def resolved(library: str, path: str, *, called: bool = True) -> Any:
     if isinstance(found, types.ModuleType):
         raise ImportError(f"{path} is a module")
     return operators.guarded(path, found)
+
+
+def output_array(tensor: Any) -> Array:
+    """The elements of an output, copied; raises `Invalid` where it has none that an array holds."""
+    try:
+        array = array_of(tensor)
+    except Unrecordable as error:
+        raise Invalid("sparse-output") from error
+    if array is None:
+        raise Invalid("no-tensor-output")
+    return array.copy()
 
 
 WIDER: Mapping[str, str] = {

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from opera.arrays import dtype_name
 from opera.models import torch_tables
 from opera.models.template import Artefact, ExportFailed, Invalid
 from opera.oracles.blame import Undefined
@@ -76,7 +77,8 @@ def _keras(model: Any) -> Artefact:
         with model.settings(), tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.keras")
             model.functional().save(path)
-            keras.saving.load_model(path, compile=False)  # a file that Keras itself cannot read back says nothing of another backend
+            loaded = keras.saving.load_model(path, compile=False)  # what Keras itself cannot read or call says nothing of another backend
+            loaded([keras.ops.convert_to_tensor(array, dtype=dtype_name(array.dtype)) for _, array in model.inputs])
             return path.read_bytes()
 
     return Artefact(captured("keras", save))

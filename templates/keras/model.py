@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Array, as_array, dtype_name, wide_integers
-from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
+from opera.instance import Argument, DType, Instance, Kind
 from opera.instrumentation.tensors import DTYPE_BITS
-from opera.instrumentation.wire import Unrecordable
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import Policy, compare, disagreement
-from opera.templates.call_arguments import filled, member
-from opera.templates.keras.arguments import WIDER, KerasArguments, resolved, widened
+from opera.templates.call_arguments import filled, named_constant
+from opera.templates.keras.arguments import WIDER, KerasArguments, output_array, resolved, widened
 from opera.templates.keras.artefacts import makers, run_exported, run_saved
 from opera.templates.keras.backend import keras
 from opera.templates.keras.program import KerasProgram
@@ -37,14 +36,15 @@ class KerasTemplate:
 
     library = "keras"
     forkable = str(keras.config.backend()) == "torch"
-    revision = 4
+    revision = 5
 
     def versions(self) -> Mapping[str, str]:
         backend = str(keras.config.backend())
         return {"keras": str(keras.__version__), backend: str(importlib.import_module(backend).__version__)}
 
     def build(self, instance: Instance, key: str, seed: int) -> KerasModel:
-        return KerasModel(instance, key, seed)
+        own: KerasModel | None = instance.kind.behaviour.model(self.library, instance, key, seed)
+        return KerasModel(instance, key, seed) if own is None else own
 
 
 class KerasModel:
@@ -152,7 +152,7 @@ class KerasModel:
                 operator = self._operator(self.instance, self._seed)
                 keras.utils.set_random_seed(self._seed)
                 model = self._symbolic(operator)
-                found = [_array(leaf) for leaf in keras.tree.flatten(model([_tensor(array) for array in self._arrays]))]
+                found = [output_array(leaf) for leaf in keras.tree.flatten(model([_tensor(array) for array in self._arrays]))]
         except Exception:
             return False
         return reference.undefined is not None or compare(reference.outputs, reference.precise, found, Policy({})) is None
@@ -198,7 +198,7 @@ class KerasModel:
                 if exported is not None:
                     return exported
                 found = run_saved(kind, data, [_tensor(array) for array in self._arrays])
-                return None if found is None else (found[0], [_array(item) for item in found[1]])
+                return None if found is None else (found[0], [output_array(item) for item in found[1]])
         except Exception:
             return None
 
@@ -232,7 +232,7 @@ class KerasModel:
 
     def _run(self, operator: _Operator, arrays: Sequence[Array], seed: int) -> list[Array]:
         result = self._result(operator, arrays, seed)
-        outputs = [_array(leaf) for leaf in keras.tree.flatten(result) if keras.ops.is_tensor(leaf)]
+        outputs = [output_array(leaf) for leaf in keras.tree.flatten(result) if keras.ops.is_tensor(leaf)]
         if not outputs:
             raise Invalid("no-tensor-output")
         return outputs
@@ -268,7 +268,7 @@ class _Operator:
 
     def seeds(self) -> list[Array]:
         """The states of the layer's generators of random numbers."""
-        return [_array(variable.value) for variable in self._seeds()]
+        return [output_array(variable.value) for variable in self._seeds()]
 
     def rewind(self, seeds: Sequence[Array]) -> None:
         """Sets the states of the generators."""
@@ -287,7 +287,7 @@ class _Operator:
 
     def weights(self) -> list[Array]:
         """The weights as they are now."""
-        return [] if self.layer is None else [_array(weight.value) for weight in self.layer.weights]
+        return [] if self.layer is None else [output_array(weight.value) for weight in self.layer.weights]
 
     def restore(self, weights: Sequence[Array]) -> None:
         """Sets the weights, if their number fits, and resets a stateful layer."""
@@ -325,13 +325,9 @@ def constant(value: Any) -> Any:
     """Keras' object for a value that is no tensor."""
     if isinstance(value, DType) and value.name in DTYPE_BITS:
         return value.name
-    if isinstance(value, Enum):
-        return member(resolve(value.path, called=False), value.member)
-    if isinstance(value, Named):
-        return resolve(value.path, called=False)
-    if isinstance(value, (DType, Opaque)):
+    if isinstance(value, DType):
         raise Invalid("argument-not-rebuilt")
-    return value
+    return named_constant(value, resolve)
 
 
 def resolve(path: str, *, called: bool = True) -> Any:
@@ -382,15 +378,3 @@ def _held(array: Array) -> Array:
     except Exception:  # the backend has no such tensor: the call will say so
         return array
     return array if array.dtype.kind not in "ui" or held == array.dtype.name else array.astype(held)
-
-
-def _array(tensor: Any) -> Array:
-    from opera.instrumentation.foreign_tensors import array_of
-
-    try:
-        array = array_of(tensor)
-    except Unrecordable as error:
-        raise Invalid("sparse-output") from error
-    if array is None:
-        raise Invalid("no-tensor-output")
-    return array.copy()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Array, dtype_name
-from opera.instance import Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
+from opera.instance import Call, Device, DType, Instance, Kind, Tensor
 from opera.instance.values import walk
 from opera.models import torch_tables
 from opera.models.forms import BESIDE, INPUTS, OUTCOME, PACKED, STATE, InputForm, ModelForm
@@ -23,7 +23,7 @@ from opera.models.sizes import NO_FREE_SIZE, Axis, free_axes, larger, weights_am
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import Policy, compare, disagreement
-from opera.templates.call_arguments import CallArguments, filled, member
+from opera.templates.call_arguments import CallArguments, filled, named_constant
 from opera.templates.onnx.agreement import computed, is_sound
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch.devices import shapes_elsewhere
@@ -480,13 +480,7 @@ def constant(value: Any) -> Any:
             return torch.device(value.name)
         except RuntimeError as error:
             raise Invalid("argument-not-rebuilt") from error
-    if isinstance(value, Enum):
-        return member(resolve(value.path, called=False), value.member)
-    if isinstance(value, Named):
-        return resolve(value.path, called=False)
-    if isinstance(value, Opaque):
-        raise Invalid("argument-not-rebuilt")
-    return value
+    return named_constant(value, resolve)
 
 
 def resolve(path: str, *, called: bool = True) -> Any:

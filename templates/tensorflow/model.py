@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Array, wide_integers
-from opera.instance import DType, Enum, Instance, Kind, Named, Opaque
-from opera.instrumentation.foreign_tensors import array_of
-from opera.instrumentation.wire import Unrecordable
+from opera.instance import DType, Instance, Kind
 from opera.models.forms import InputForm, ModelForm, constant_inputs
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged
@@ -19,8 +17,8 @@ from opera.models.sizes import free_axes, weights_among
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import disagreement
-from opera.templates.call_arguments import filled, member
-from opera.templates.keras.arguments import KerasArguments, resolved, widened
+from opera.templates.call_arguments import filled, named_constant
+from opera.templates.keras.arguments import KerasArguments, output_array, resolved, widened
 from opera.templates.python_text import imports_of
 from opera.templates.tensorflow.artefacts import KINDS, TracedGraph, make, run_exported, run_saved, tf
 from opera.templates.tensorflow.source import module_source
@@ -134,7 +132,7 @@ class TensorFlowModel:
         outputs = self._tensors(arrays, seed)
         if not outputs:
             raise Invalid("no-tensor-output")
-        return [_array(item) for item in outputs]
+        return [output_array(item) for item in outputs]
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         arrays = widened(self._arguments.inputs) or self._arguments.inputs
@@ -159,7 +157,7 @@ class TensorFlowModel:
             if exported is not None:
                 return exported
             found = run_saved(kind, data, self.tensors())
-            return None if found is None else (found[0], [_array(item) for item in found[1]])
+            return None if found is None else (found[0], [output_array(item) for item in found[1]])
         except Exception:
             return None
 
@@ -197,13 +195,7 @@ def constant(value: Any) -> Any:
             return tf.dtypes.as_dtype(value.name)
         except TypeError as error:
             raise Invalid("argument-not-rebuilt") from error
-    if isinstance(value, Enum):
-        return member(resolve(value.path, called=False), value.member)
-    if isinstance(value, Named):
-        return resolve(value.path, called=False)
-    if isinstance(value, Opaque):
-        raise Invalid("argument-not-rebuilt")
-    return value
+    return named_constant(value, resolve)
 
 
 def resolve(path: str, *, called: bool = True) -> Any:
@@ -216,13 +208,3 @@ def _tensor(array: Array) -> Any:
         items = [str(item).encode("utf-8", "surrogateescape") for item in array.reshape(-1).tolist()]
         return tf.constant(np.array(items, dtype=object).reshape(array.shape), dtype=tf.string)
     return tf.constant(array)
-
-
-def _array(tensor: Any) -> Array:
-    try:
-        array = array_of(tensor)
-    except Unrecordable as error:
-        raise Invalid("sparse-output") from error
-    if array is None:
-        raise Invalid("no-tensor-output")
-    return array.copy()

@@ -1,4 +1,7 @@
-"""Keras on its own OpenVINO backend, which builds a graph of OpenVINO operators from Keras' own calls. A model comes as a file of Keras."""
+"""Keras on its own OpenVINO backend, which builds a graph of OpenVINO operators from Keras' own calls.
+
+A model comes as a file of Keras, or is a call that the backend makes itself: a file holds no function that draws random numbers.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from opera.arrays import Outputs, dtype_name
-from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.instance import Kind
+from opera.models.template import Invalid
 
 _DECLINES = r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bnot supported\b.*\bbackend\b|\bnot implemented\b"
 
@@ -21,13 +26,17 @@ class KerasOpenVinoAdapter(Adapter):
     """The backend in Keras' own package; the reference is Keras on PyTorch."""
 
     name = "keras-openvino"
-    routes = (Route("keras", "keras-file", "keras", environment=on_backend("torch")),)
+    routes = (
+        Route("keras", "keras-file", "keras", environment=on_backend("torch")),
+        Route("keras", "call", None, environment=on_backend("torch")),
+    )
     packages = ("keras>=3.13", "openvino>=2025.3")
     fork = Fork.STARTED
     project = ("keras.", "keras/", "openvino.", "openvino/")
     unsupported = (
         UnsupportedRule(("NotImplementedError",), "not-implemented", stages=("load", "codegen", "run")),
         UnsupportedRule(("ValueError", "TypeError"), "declined", _DECLINES, stages=("load", "codegen", "run")),
+        UnsupportedRule(("KeyError",), "dtype", r"\bcomplex(64|128)\b", stages=("load", "codegen")),  # OpenVINO has none
     )
     computes_as: ClassVar[Mapping[str, str]] = {"float64": "float32", "int64": "int32", "uint64": "int32", "uint32": "int32"}
     housekeeping: ClassVar[Mapping[str, str]] = {"TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -61,6 +70,10 @@ numpy.savez(sys.argv[1] + "/outputs.npz", *result)
         return {"keras": str(self._keras.__version__), "openvino": str(openvino.__version__), "backend": str(self._keras.config.backend())}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
+        if subject.route.artefact is None:
+            if subject.instance.kind is Kind.MODULE:  # its weights would be others
+                raise CannotCapture("keras")
+            return subject.module
         with self._settings(subject.instance), tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.keras")
             path.write_bytes(subject.data)
@@ -69,6 +82,11 @@ numpy.savez(sys.argv[1] + "/outputs.npz", *result)
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         """Builds the graph; the backend compiles it when a result is asked for."""
         stage("codegen")
+        if subject.route.artefact is None:
+            try:
+                return [leaf for leaf in self._keras.tree.flatten(loaded.run_once()) if self._keras.ops.is_tensor(leaf)]
+            except Invalid as error:
+                raise error.__cause__ or error from None
         try:
             tensors = [
                 self._keras.ops.convert_to_tensor(np.asarray(each), dtype=dtype_name(each.dtype)) for each in subject.inputs.values()

@@ -25,7 +25,7 @@ _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex
 
 @excuses(
     "reduction-of-nothing",
-    r"(reduce_?|global_?)?(mean|max|min|average|average_?pool\w*)",
+    r"(reduce_?|global_?)?(mean|max|min|average|average_?pool\w*)|moments|mean_\w+_error",
     libraries=("keras", "tensorflow"),
     why=(
         "no documentation defines the mean or the largest element of an empty input: the mean is NaN or zero, and the "

@@ -1,4 +1,4 @@
-"""The random calls of PyTorch and TensorFlow, each with its law."""
+"""The random calls of PyTorch, TensorFlow and Keras, each with its law."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from opera.extensions.generators.draws.laws import LAW, Law
 KIND = "drawn"
 _DRAWS = 4000
 _FUNCTIONAL = "torch.nn.functional"
+_LIBRARIES = {"torch": "pytorch", "tf": "tensorflow", "keras": "keras"}
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A call of an *api* with its law; *call* has the arguments as pairs of a name and a value, *keywords* those given by name."""
+    """A call of an *api* with its law; arguments are pairs of a name and a value: in order, by name, and those that build a layer."""
 
     api: str
     law: Law
     call: Sequence[tuple[str, Any]]
     keywords: Sequence[tuple[str, Any]] = ()
+    init: Sequence[tuple[str, Any]] = ()
 
     def document(self) -> dict[str, Any]:
         """The call as instance/1."""
@@ -33,19 +35,20 @@ class Drawn:
         named = [{"name": name, "value": _value(value), "keyword": True} for name, value in self.keywords]
         return {
             "schema": "instance/1",
-            "library": "tensorflow" if self.api.startswith("tf.") else "pytorch",
+            "library": _LIBRARIES[self.api.partition(".")[0]],
             "api": self.api,
             "kind": KIND,
+            "init": [{"name": name, "value": _value(value), "keyword": True} for name, value in self.init],
             "call": [*given, *named],
-            "context": [[LAW, _value(self.law.fact())]],
+            "context": [[LAW, _value(self.law.fact())], *([["training", True]] if self.init else ())],
             "outcome": "returned",
         }
 
 
 def calls(library: str) -> Iterator[Drawn]:
     """All calls of *library*."""
-    if library == "tensorflow":
-        yield from _of_tensorflow()
+    if library != "pytorch":
+        yield from _of_tensorflow() if library == "tensorflow" else _of_keras()
         return
     yield from _of_sizes()
     yield from _of_nothing()
@@ -207,6 +210,59 @@ def _of_tensorflow() -> Iterator[Drawn]:
             yield Drawn("tf.random.categorical", law, [("logits", logits), ("num_samples", _DRAWS)], [own])
         given = np.arange(_DRAWS, dtype=dtype)
         yield Drawn("tf.random.shuffle", Law(0, _DRAWS - 1, whole=True, apart=_DRAWS, distinct=_DRAWS), [("value", given)])
+
+
+def _of_keras() -> Iterator[Drawn]:
+    """Functions without a seed, which draw from Keras' own generator, and layers in training."""
+    size = ("shape", [_DRAWS])
+    for dtype in ("float32", "float16", "bfloat16"):
+        own = ("dtype", dtype)
+        for low, high in ((0.0, 1.0), (-1.0, 3.0)):
+            yield Drawn("keras.random.uniform", laws.uniform(low, high), [size, ("minval", low), ("maxval", high)], [own])
+        for mean, deviation in ((0.0, 1.0), (5.0, 2.0)):
+            given = [size, ("mean", mean), ("stddev", deviation)]
+            yield Drawn("keras.random.normal", laws.normal(mean, deviation), given, [own])
+            yield Drawn("keras.random.truncated_normal", laws.truncated_normal(mean, deviation), given, [own])
+    for dtype in ("int32", "int64", "uint8"):
+        for low, high in ((0, 2), (3, 9), (0, 100)):
+            given = [size, ("minval", low), ("maxval", high)]
+            yield Drawn("keras.random.randint", laws.integers(low, high), given, [("dtype", dtype)])
+    for low, high in ((-3, 2), (-100, 100), (0, 2**31 - 1)):
+        yield Drawn("keras.random.randint", laws.integers(low, high), [size, ("minval", low), ("maxval", high)])
+    for weights in ((1.0, 3.0), (1.0, 1.0, 2.0, 4.0)):
+        law = laws.discrete({float(place): weight / sum(weights) for place, weight in enumerate(weights)})
+        logits = np.log(np.array([weights], "float32"))
+        yield Drawn("keras.random.categorical", law, [("logits", logits), ("num_samples", _DRAWS)])
+    yield Drawn("keras.random.gamma", laws.exponential(1.0), [size, ("alpha", 1.0)])
+    for one, other, ends in ((1.0, 1.0, laws.uniform(0, 1)), (2.0, 1.0, laws.powers(2)), (0.25, 1.0, laws.powers(0.25))):
+        yield Drawn("keras.random.beta", ends, [size, ("alpha", one), ("beta", other)])
+    for count, chance in ((1, 0.3), (4, 0.5)):
+        law = laws.discrete({float(k): math.comb(count, k) * chance**k * (1 - chance) ** (count - k) for k in range(count + 1)})
+        given = [size, ("counts", _full(count, "float32").ravel()), ("probabilities", _full(chance, "float32").ravel())]
+        yield Drawn("keras.random.binomial", law, given)
+    for dtype in ("float32", "int32"):
+        law = Law(0, _DRAWS - 1, whole=True, apart=_DRAWS, distinct=_DRAWS)
+        yield Drawn("keras.random.shuffle", law, [("x", np.arange(_DRAWS, dtype=dtype))])
+    yield from _dropouts_of_keras()
+
+
+def _dropouts_of_keras() -> Iterator[Drawn]:
+    ones = ("inputs", _full(1, "float32"))
+    for share in (0.3, 0.5, 0.9, 0.0):
+        law = laws.discrete({0.0: share, 1 / (1 - share): 1 - share}, whole=False)
+        yield Drawn("keras.random.dropout", law, [ones, ("rate", share)])
+        yield Drawn("keras.layers.Dropout", law, [ones], init=[("rate", share)])
+        for rank in (1, 2, 3):
+            given = np.ones((20, *[2] * rank, _DRAWS // 20), "float32")
+            group = replace(law, apart=_DRAWS // 20 * 2**rank)
+            yield Drawn(f"keras.layers.SpatialDropout{rank}D", group, [("inputs", given)], init=[("rate", share)])
+        if share:
+            noise = laws.normal(1, math.sqrt(share / (1 - share)))
+            yield Drawn("keras.layers.GaussianDropout", noise, [ones], init=[("rate", share)])
+            yield Drawn("keras.layers.GaussianNoise", laws.normal(1, share), [ones], init=[("stddev", share)])
+            low, high = _alpha(share)
+            alpha = laws.discrete({low: share, high: 1 - share}, whole=False)
+            yield Drawn("keras.layers.AlphaDropout", alpha, [ones], init=[("rate", share)])
 
 
 def _alpha(share: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Any
 from opera.instance import Instance
 from opera.instance.kinds import InstanceKind, Steps
 
-_MODELS = {"pytorch": "torch_model", "tensorflow": "tensorflow_model"}
+_MODELS = {"pytorch": "torch_model", "tensorflow": "tensorflow_model", "keras": "keras_model"}
 """Module of the model, by library."""
 
 

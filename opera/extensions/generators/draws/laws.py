@@ -146,6 +146,11 @@ def exponential(rate: float) -> Law:
     return Law(0.0, 60 / rate, tuple((-math.log1p(-level) / rate, level) for level in _LEVELS))
 
 
+def powers(exponent: float) -> Law:
+    """Numbers from 0 to 1 of which the share *at* to the power *exponent* is at most *at*."""
+    return Law(0.0, 1.0, tuple((level ** (1 / exponent), level) for level in _LEVELS))
+
+
 def cauchy(median: float, width: float) -> Law:
     """Cauchy numbers, which may be as large as the dtype allows."""
     return Law(-math.inf, math.inf, tuple((median + width * math.tan(math.pi * (level - 0.5)), level) for level in _LEVELS))

@@ -1,4 +1,4 @@
-"""Random calls of PyTorch and TensorFlow, each with what holds for its numbers; recorded calls of PyTorch inside larger graphs."""
+"""Random calls of PyTorch, TensorFlow and Keras, each with what holds for its numbers; recorded calls of PyTorch inside larger graphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Document = dict[str, Any]
 def main(argv: Sequence[str]) -> None:
     """Writes the recording of one shard."""
     parser = arguments.parser("random")
-    parser.add_argument("--library", default="pytorch", choices=("pytorch", "tensorflow"))
+    parser.add_argument("--library", default="pytorch", choices=("pytorch", "tensorflow", "keras"))
     parser.add_argument("--instances", default="", help='JSON Lines file of recorded instances, {"id": ..., "instance": {...}}')
     parser.add_argument("--calls", type=int, default=2, help="embed at most this number of calls of an operator")
     parser.add_argument("--kinds", default="", help="kinds of graphs, by commas; by default all of the library")
