@@ -15,7 +15,7 @@ from trees import dotted, modules, nodes
 Rule = Callable[[str, ast.Call], bool]
 
 OF_OPERA = "a file or a text of OPERA itself, not of a user"
-OF_SYSTEM = "a file of the kernel"
+OF_SYSTEM = "a file or a pipe of the kernel"
 OWN_FOLDER = "a file in a new folder of this command or worker"
 OWN_PLACE = "a place that OPERA alone writes to, with a check of links of its own"
 DRIVER = "a message of the driver, which has checked what is foreign in it"
@@ -44,6 +44,7 @@ WRITERS: dict[str, str] = {
     "extensions.environments.build._see": OWN_PLACE,
     "extensions.generators.constraints.Constraints.write": OWN_FOLDER,
     "extensions.generators.hosts.settings._killers": OWN_FOLDER,
+    "extensions.keras_backends.answer.main": OF_SYSTEM,
     "extensions.keras_openvino.adapter.KerasOpenVinoAdapter.load": OWN_FOLDER,
     "extensions.models.architectures.written": OWN_FOLDER,
     "extensions.opidiff.export._identities": OWN_FOLDER,
@@ -92,6 +93,7 @@ PARSERS: dict[str, str] = {
     "environments.inventory.search_path": "the answer of an interpreter that the configuration names",
     "environments.pinned._data": OF_OPERA,
     "extensions.generators.constraints._load": LIMITED,
+    "extensions.keras_backends.answer._answer": DRIVER,
     "extensions.opidiff.native._schemas": OF_OPERA,
     "extensions.opidiff.native._means": OF_OPERA,
     "extensions.opidiff.signatures._table": OF_OPERA,
