@@ -18,7 +18,7 @@ HEAVY = {
 }  # fmt: skip
 BESIDE_A_LIBRARY = re.compile(
     r"opera\.(templates|instrumentation|extensions\.(models|programs|stablehlo)\.templates|extensions\.opidiff\.companion_text"
-    r"|extensions\.findings\.mending\.torch_program|extensions\.generators\.(docter|deeprel|settings|hosts|onnx_embedded|onnx_random"
+    r"|extensions\.findings\.(mending\.torch_program|wide)|extensions\.generators\.(docter|deeprel|settings|hosts|onnx_embedded|onnx_random"
     r"|onnx_settings|embedded\.torch_model|draws\.(torch_model|tensorflow_model|keras_model))|extensions\.keras_backends\.opinion)\b"
 )
 """Modules that run in a library's process."""
