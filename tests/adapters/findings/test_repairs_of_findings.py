@@ -10,7 +10,6 @@ from opera.extensions.findings.mending.trying import tried
 
 CASES = {
     "openvino-pytorch/atan2-default-847e0aa2": (("inputs promoted",), ""),
-    "openvino-pytorch/linalg-cross-default-16ee0b30": (("defaults written",), ""),
     "tvm-pytorch/argmax-argmin-argmin-default-6a53e9e8": (("rank 0 as rank 1",), ""),
 }
 """What mends a finding, and the signal that it ends with."""
