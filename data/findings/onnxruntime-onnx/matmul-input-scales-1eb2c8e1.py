@@ -1,0 +1,30 @@
+"""onnxruntime/onnx: MatMul: crash when A is quantised with several scales
+
+Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
+Written by hand. Fails with: A is quantised as uint8 and dequantised with several scales, B is dequantised, Y is not quantised.
+Expected: [8, 12], which are 2 * 1 + 2 * 3 and 2 * 2 + 2 * 4
+Actual: Fail: MatMulIntegerToFloat : input a zero point must be a scalar or 1D tensor of size 1. Per-Channel is not supported yet.
+"""
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 21]>
+g (float[1,2] x) => (float[1,2] y)
+<int8[2,2] w = {1, 2, 3, 4}, int8 none = {0}, float[2] scales = {1, 2}, uint8[2] zeros = {0, 0}, float one = {1}, uint8 zero = {0}> {
+   q = QuantizeLinear <axis = 1> (x, scales, zeros)
+   d = DequantizeLinear <axis = 1> (q, scales, zeros)
+   v = DequantizeLinear (w, one, none)
+   y = MatMul (d, v)
+}
+""")
+onnx.checker.check_model(model, full_check=True)
+inputs = {"x": np.full((1, 2), 2, np.float32)}
+expected = np.array([[8, 12]], np.float32)
+
+session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+actual = session.run(None, inputs)[0]
+
+np.testing.assert_array_equal(actual, expected)

@@ -1,0 +1,31 @@
+"""openvino/onnx: GRU: crash when X has a zero point and W or R is quantised
+
+Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
+Written by hand. Fails with: X is quantised and dequantised by int8 or uint8, W or R is int8 and dequantised, X is uint8 with a zero point that is not 0 or only one of W and R is quantised.
+Expected: 0.329078, for x = 1, 2
+Actual: RuntimeError: GRUSequence node with name 'GRUSequence_62' expects Constant for port 3
+"""
+
+import numpy as np
+import onnx
+import openvino as ov
+
+model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 21]>
+g (float[2,1,1] x) => (float[1,1,1] y)
+<int8[1,3,1] w = {1, 1, 1}, float half = {0.5}, int8 zero = {0}, float one = {1}, uint8 z = {128}> {
+   q = QuantizeLinear (x, one, z)
+   d = DequantizeLinear (q, one, z)
+   v = DequantizeLinear (w, half, zero)
+   _, y = GRU <hidden_size = 1> (d, v, v)
+}
+""")
+onnx.checker.check_model(model, full_check=True)
+inputs = {"x": np.array([[[1]], [[2]]], np.float32)}
+expected = np.array([[[0.329078]]], np.float32)
+
+core = ov.Core()
+compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+actual = compiled(inputs)[0]
+
+np.testing.assert_allclose(actual, expected, rtol=1e-5)
