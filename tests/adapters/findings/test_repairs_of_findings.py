@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from checkout import ROOT
+from parameters import quick
 
 from opera.config import Config
 from opera.extensions.findings.mending.trying import tried
@@ -15,7 +16,7 @@ CASES = {
 """What mends a finding, and the signal that it ends with."""
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES))
 def test_the_repairs_that_mend_a_finding(name: str) -> None:
     subject, _, finding = name.partition("/")
     found = tried(subject, finding, ROOT / "data" / "findings" / f"{name}.py", subject.partition("-")[0], Config({}))

@@ -107,7 +107,7 @@ def test_its_script_shows_the_failure(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("library", ["pytorch", "tensorflow"])
+@pytest.mark.parametrize("library", ["pytorch", pytest.param("tensorflow", marks=pytest.mark.slow)])
 def test_the_source_records_each_call_of_an_operator(library: str, tmp_path: Path) -> None:
     api = {"pytorch": "torch.multinomial", "tensorflow": "tf.nn.dropout"}[library]
     command = [sys.executable, str(INSTRUMENTATION / "__main__.py"), "opera.extensions.generators.hosts.random_calls"]

@@ -84,6 +84,7 @@ func.func @main(%x: tensor<3xf32>, %p: tensor<4xi1>, %q: tensor<4xi1>) -> (tenso
 """
 
 
+@pytest.mark.slow
 def test_a_program_is_reduced_to_the_operation_that_fails(tmp_path: Path) -> None:
     """XLA adds constants of i1 as XOR, where StableHLO says OR."""
     (tmp_path / "prog.mlir").write_text(BOOLEANS)
