@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.while_loop, fori_loop: wrong result when no pass runs
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Written by hand. Fails with: the condition is false before the first pass.
+Written by hand. Fails with: the condition is false before the first pass, the body changes the state.
 Expected: [1, 2], the state as it was
 Actual: AssertionError: expected [1. 2.], got [2. 4.]
 """

@@ -1,7 +1,7 @@
-"""litert-int8/tensorflow: tf.matmul: wrong result when b is not a constant and its range is not symmetric
+"""litert-int8/tensorflow: tf.matmul: wrong result when the range of b is not symmetric
 
 Seen with tensorflow 2.21.0, LiteRT of tensorflow 2.21.0, full integer quantisation.
-Written by hand. Fails with: a and b are no constants, the calibrated range of b gives a zero point far from 0, there are several matrices or transpose_b=False and b has two columns or more, the kernels are those of XNNPACK.
+Written by hand. Fails with: the calibrated range of b gives a zero point far from 0, a or b has rank 3 or more and b is no constant matrix or neither is a constant and b has two columns or more without transpose_b, the kernels are those of XNNPACK.
 Expected: [[7, 10], [15, 22]], within three steps of 22/255
 Actual: values differ: [0.95, 3.97, 0.95, 7.94] (ACTUAL), [7, 10, 15, 22] (DESIRED)
 """

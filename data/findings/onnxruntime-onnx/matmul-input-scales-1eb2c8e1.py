@@ -1,7 +1,7 @@
 """onnxruntime/onnx: MatMul: crash when A is quantised with several scales
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: A is quantised as uint8 and dequantised with several scales, B is dequantised, Y is not quantised.
+Written by hand. Fails with: A is quantised as uint8 and dequantised with several scales, B is dequantised from 8 bits, Y is not quantised.
 Expected: [8, 12], which are 2 * 1 + 2 * 3 and 2 * 2 + 2 * 4
 Actual: Fail: MatMulIntegerToFloat : input a zero point must be a scalar or 1D tensor of size 1. Per-Channel is not supported yet.
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: MatMul: crash when a quantised B of rank 4 has a scale for each matrix
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: B has rank 4, A is quantised and dequantised by int8 or uint8, B or Y is quantised with scales that differ along axis 1, Y is quantised as int8 or uint8.
+Written by hand. Fails with: B has rank 4, A is quantised and dequantised by int8 or uint8, B or Y is quantised with scales that differ along axis 1 or Y with zero points that do, Y is quantised as int8 or uint8.
 Expected: [3, 14], which are 1 + 2 and (3 + 4) * 2
 Actual: RuntimeError: Check 'any_of(scale.size(), OC, 1U)' failed at src/plugins/intel_cpu/src/dnnl_postops_composer.cpp:526
 """

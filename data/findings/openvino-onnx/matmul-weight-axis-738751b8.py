@@ -1,7 +1,7 @@
 """openvino/onnx: MatMul: wrong result when the scales of a quantised B are along the summed axis
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: B is a constant int8 or uint8, B is dequantised with scales or zero points that differ along the summed axis, that axis has 4 elements or more, B has 2 columns or more, B is one matrix, A has rank 2 or more.
+Written by hand. Fails with: B is a constant int8 or uint8, B is dequantised with scales or zero points that differ along the summed axis, that axis has 4 elements or more, B has 2 columns or more, B is one matrix, A has rank 2 or more and at most 4 rows, alpha=1.
 Expected: [34, 42], which are 1 * 1 + 3 * 2 + 5 * 4 + 7 * 1 and 2 * 1 + 4 * 2 + 6 * 4 + 8 * 1
 Actual: values differ: [16, 20] (ACTUAL), [34, 42] (DESIRED)
 """

@@ -1,7 +1,7 @@
-"""openvino/onnx: RNN, GRU, LSTM: crash in a Scan when the weights are given at run time
+"""openvino/onnx: RNN, GRU, LSTM: crash in a Scan when W, R, B or lengths are not constant
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: the call is in the body of a Scan, W or R is no constant.
+Written by hand. Fails with: the call is in the body of a Scan, W, R, B or sequence_lens is no constant.
 Expected: [[0], [0]] of shape [2, 1, 1, 1, 1], the hyperbolic tangent of 0
 Actual: RuntimeError: No nested TensorIterator
 """

@@ -1,7 +1,7 @@
 """openvino/pytorch: torch.while_loop: wrong result when the condition is false at first
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: the condition is false before the first pass.
+Written by hand. Fails with: the condition is false before the first pass, the body changes the state.
 Expected: [1, 2], the state as it was
 Actual: values differ: [2, 4] (ACTUAL), [1, 2] (DESIRED)
 """
