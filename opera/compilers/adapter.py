@@ -55,6 +55,7 @@ class Route:
         compares: Whether the compiled model runs, and its results are compared. Otherwise a test passes if `load` and `compile` do not
             raise: the route is an oracle of its own, e.g. a round trip.
         rejects: Whether models are ill-typed: a test passes if the compiler raises what the adapter's `rejections` name.
+        marks: Whether the adapter can mark sizes of a live module's inputs as open.
     """
 
     frontend: str
@@ -64,6 +65,7 @@ class Route:
     environment: tuple[tuple[str, str], ...] = ()
     compares: bool = True
     rejects: bool = False
+    marks: bool = False
 
     def __post_init__(self) -> None:
         if not self.library:

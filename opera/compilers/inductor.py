@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from opera.arrays import Outputs
-from opera.compilers.adapter import Adapter, Fork, Route, Stage, Subject, UnsupportedRule
+from opera.compilers.adapter import Adapter, CannotCapture, Fork, Route, Stage, Subject, UnsupportedRule
+from opera.models.forms import OUTCOME, InputForm
+from opera.models.template import Invalid
 from opera.oracles.compare import disagreement
 from opera.oracles.verdict import Failure
 
@@ -35,7 +37,7 @@ class InductorAdapter(Adapter):
     """torch.compile with the Inductor backend, one graph, one compile thread."""
 
     name = "inductor"
-    routes = (Route("pytorch", "dynamo", None), Route("pytorch", _DYNAMIC, None))
+    routes = (Route("pytorch", "dynamo", None, marks=True), Route("pytorch", _DYNAMIC, None, marks=True))
     packages = ("torch>=2.9",)
     issue_form = "pytorch"
     test_tolerances = {"pytorch": (1e-5, 1.3e-6)}  # torch.testing.assert_close, which test/inductor uses
@@ -67,7 +69,7 @@ class InductorAdapter(Adapter):
         stage("codegen")
         try:
             with self._torch.no_grad():
-                subject.module.outcome(loaded, self._inputs(subject))
+                subject.module.outcome(loaded, self._first(subject))
         except Exception as error:
             if "data-dependent" in str(error) and subject.module.number_of_outputs_varies():
                 raise NotOneGraph("the number of outputs depends on values of the inputs") from error
@@ -80,6 +82,19 @@ class InductorAdapter(Adapter):
         self._torch.manual_seed(1)
         with self._torch.no_grad():
             return [to_numpy(item.to("cpu")) for item in subject.module.outcome(compiled, self._inputs(subject))]
+
+    def _first(self, subject: Subject) -> list[Any]:
+        """The inputs of the first call; with open sizes, larger ones whose open sizes are marked."""
+        if subject.instance.context_value(OUTCOME) != InputForm.SYMBOLIC.value:
+            return self._inputs(subject)
+        try:
+            tensors, axes = subject.module.opened()
+        except Invalid as error:
+            raise CannotCapture("open sizes") from error
+        tensors = [tensor.to(self.target) for tensor in tensors]
+        for place, axis in axes:
+            self._torch._dynamo.mark_dynamic(tensors[place], axis)
+        return tensors
 
     def _inputs(self, subject: Subject) -> list[Any]:
         return [tensor.to(self.target) for tensor in subject.module.fresh_tensors()]

@@ -45,9 +45,9 @@ class SubjectSession:
         self.adapter = registered.load()
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
         known = facts_of(self.route.library).forms
-        if InputForm.SYMBOLIC in settings.forms and (self.route.artefact is None or "symbolic" not in known):
+        if InputForm.SYMBOLIC in settings.forms and ("symbolic" not in known or (self.route.artefact is None and not self.route.marks)):
             raise UserError(
-                f"--input-form symbolic is for instances of ONNX, and of PyTorch by routes that save a module; the route"
+                f"--input-form symbolic is for instances of ONNX, and of PyTorch by routes that save a module or mark sizes; the route"
                 f" {self.route.name} of {settings.subject} has fixed sizes"
             )
         for form in (each for each in settings.forms if each.has_outcome and each.value not in known):

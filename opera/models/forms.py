@@ -22,7 +22,7 @@ STATE = "state"
 BESIDE = "beside"
 """The context fact of both sides of a pair in one model, side b's with this call, side a's: outputs are those of a, then those of b."""
 OUTCOME = "outcome"
-"""The context fact of an instance whose test looks at something else than results: the value of `InputForm.WRITTEN` or `REFUSED`."""
+"""The context fact of an instance whose live module is called otherwise: the value of `InputForm.SYMBOLIC`, `WRITTEN` or `REFUSED`."""
 _SMALL = 8
 _WITH_OPSET = re.compile(r"([a-z]+)@([1-9]\d?)", re.ASCII)
 
@@ -104,7 +104,7 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
 
 def document_in(document: str, form: ModelForm) -> str:
     """The `instance/1` *document* of what the library calls in *form*."""
-    if not form.inputs.has_outcome:
+    if form.inputs.value not in _OF_LIBRARIES:
         return document
     found = json.loads(document)
     return json.dumps({**found, "context": [*found.get("context", []), [OUTCOME, form.inputs.value]]})

@@ -55,6 +55,7 @@ _FOREIGN = re.compile(r"\bml_dtypes\.(bfloat16|float8\w+)")
 """Dtypes of outputs that OpenVINO's Python API gives as integers of the same size."""
 _NARROW = re.compile(r"\bml_dtypes\.(u?int[24]|float4\w+)\b")
 """Dtypes of which several elements share a byte in OpenVINO."""
+_EXPORTED_OPEN = "torch.export.export(model, examples, dynamic_shapes=tuple(dict.fromkeys(each, torch.export.Dim.AUTO) for each in axes))"
 _ROUNDING = 2e-5
 """Relative tolerance that lets six digits stand for a number: four times the error that this makes."""
 _SIGNS = {
@@ -187,7 +188,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "atol": tolerance.absolute,
         **({"array": "numpy_of(value)"} if "def numpy_of(" in source.text else {}),
         **({"part": "model.call", "called": "after(compiled, copy.deepcopy(inputs))"} if "def after(" in source.text else {}),
-        **({"exported": "export()"} if "def export(" in source.text else {}),
+        **({"exported": _EXPORTED_OPEN, "is_open": True} if "\naxes = " in source.text else {}),
         **({"shape": "shapes[place]"} if "\nshapes = [" in source.text else {}),
     }
     driving = driving_code(adapter, result.frontend, values)
@@ -262,6 +263,7 @@ def driving_code(adapter: type[Adapter], frontend: str, facts: Mapping[str, obje
         "device": "tvm.cpu()",
         "array": "value.contiguous().numpy()",
         "exported": "torch.export.export(model, inputs)",
+        "is_open": False,
         "shape": "value.shape",
         "part": "model",
         "called": "compiled(*inputs)",

@@ -29,7 +29,7 @@ from opera.templates.python_text import imports_of
 from opera.templates.pytorch.devices import shapes_elsewhere
 from opera.templates.pytorch.outcomes import Writes, after, check_refusal, refusal, summary, writes_after, writes_text, writing
 from opera.templates.pytorch.programs import captured_by, open_shapes, run_saved, saved
-from opera.templates.pytorch.source import LaidOut, expected_source, export_source, imports_of_classes, leaf_paths, module_source
+from opera.templates.pytorch.source import LaidOut, expected_source, imports_of_classes, leaf_paths, module_source, open_source
 from opera.trust import SOURCE, Unfit, granted, is_foreign, load
 
 torch: Any = importlib.import_module("torch")
@@ -183,6 +183,11 @@ class PyTorchModel:
             raise Invalid(NO_FREE_SIZE)  # a trace keeps the sizes of its inputs
         raise ValueError(f"PyTorch models have no artefact of kind {kind!r}")
 
+    def opened(self) -> tuple[list[Any], Collection[Axis]]:
+        """Inputs with other sizes along the axes that a captured program leaves open, and these axes; raises `Invalid` without any."""
+        axes = captured_by("torch.export", self._with_open_sizes)[1]
+        return self._grown(axes), axes
+
     def source(self, form: str) -> PythonSource:
         lazy = any(torch.nn.parameter.is_lazy(parameter) for parameter in self.module.parameters())
         tensors = self.fresh_tensors()
@@ -208,7 +213,7 @@ class PyTorchModel:
         imports = ["import torch", *imports_of_classes(self.instance)]
         writes = any(to_numpy(left).tobytes() != to_numpy(given).tobytes() for left, given in zip(tensors, self._tensors, strict=True))
         if ModelForm.parse(form).inputs is InputForm.SYMBOLIC:
-            text += export_source(len(tensors), captured_by("torch.export", self._with_open_sizes)[1])
+            text += open_source(len(tensors), captured_by("torch.export", self._with_open_sizes)[1])
         is_after = self._writes is not None
         imports += ["import copy"] if is_after else []
         if self._is_refused:
@@ -312,7 +317,7 @@ class PyTorchModel:
 
         axes: Collection[Axis] = free_axes(arrays, accepts, weights_among(self.instance))
         while axes:
-            others = [from_numpy(each, dtype_name(own.dtype)) for each, own in zip(larger(arrays, axes), arrays, strict=True)]
+            others = self._grown(axes)
             sizes = tuple(
                 {axis: torch.export.Dim.AUTO for axis in range(each.ndim) if (place, axis) in axes} for place, each in enumerate(arrays)
             )
@@ -323,6 +328,10 @@ class PyTorchModel:
                 return program, axes
             axes = kept
         raise Invalid(NO_FREE_SIZE)
+
+    def _grown(self, axes: Collection[Axis]) -> list[Any]:
+        arrays = [to_numpy(each) for each in self._tensors]
+        return [from_numpy(each, dtype_name(own.dtype)) for each, own in zip(larger(arrays, axes), arrays, strict=True)]
 
     def _torchscript(self) -> bytes:
         with torch.no_grad():

@@ -207,8 +207,8 @@ def expected_source(*, plain: bool, writes: bool, converts: bool, after: bool = 
     return f"with torch.no_grad():\n    result = {called}\nexpected = {arrays}"
 
 
-def export_source(count: int, axes: Collection[tuple[int, int]]) -> str:
-    """Source that defines `export`, which captures `model` with other sizes than `inputs` have.
+def open_source(count: int, axes: Collection[tuple[int, int]]) -> str:
+    """Source that defines `examples`, inputs of other sizes than `inputs` have, and `axes`, for each of them the open axes.
 
     Args:
         count: Number of inputs.
@@ -218,9 +218,7 @@ def export_source(count: int, axes: Collection[tuple[int, int]]) -> str:
     examples = [
         f"larger({', '.join(map(str, [f'inputs[{index}]', *own]))})" if own else f"inputs[{index}]" for index, own in enumerate(by_input)
     ]
-    sizes = ["{" + ", ".join(f"{axis}: torch.export.Dim.AUTO" for axis in own) + "}" for own in by_input]
     return f"""
-
 
 def larger(value, *axes):
     for axis in axes:
@@ -228,9 +226,8 @@ def larger(value, *axes):
     return value
 
 
-def export():
-    examples = ({", ".join(examples)},)
-    return torch.export.export(model, examples, dynamic_shapes=({", ".join(sizes)},))
+examples = ({", ".join(examples)},)
+axes = {by_input}
 
 """
 

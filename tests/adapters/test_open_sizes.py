@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import torch
 from instances import counting, node, tensor, torch_call
 from real_campaigns import filled, run
 
-from opera.compilers.adapter import Subject
+from opera.compilers.adapter import CannotCapture, Subject
 from opera.compilers.inductor import InductorAdapter
 from opera.instance import Argument, Instance, Kind
+from opera.models.forms import OUTCOME
 from opera.models.template import Invalid
 from opera.oracles.verdict import Verdict
 from opera.report.reproducer import driving_code, foreign_names
@@ -87,7 +89,8 @@ def test_the_script_of_a_module_captures_it_with_other_sizes() -> None:
     assert foreign_names(source.text, "pytorch", source.imports) is None
     space: dict[str, Any] = {"torch": torch, "np": np}
     exec(source.text, space)
-    assert open_shapes(space["export"]()) == [[-1, -1], [-1, -1]]
+    assert [each.shape for each in space["examples"]] == [(3, 4), (3, 4)]
+    assert space["axes"] == [[0, 1], [0, 1]]
 
 
 def test_a_trace_has_no_open_sizes() -> None:
@@ -112,9 +115,31 @@ def test_a_route_with_fixed_sizes_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_inductor_takes_open_sizes(tmp_path: Path) -> None:
-    found = run(filled(tmp_path / "ws", [torch_call("torch.relu", SQUARE)]), "inductor", "pytorch", ["torch"], "--route", "dynamic")
+@pytest.mark.parametrize("options", [("--route", "dynamic"), ("--input-form", "symbolic")])
+def test_inductor_takes_open_sizes(options: tuple[str, str], tmp_path: Path) -> None:
+    found = run(filled(tmp_path / "ws", [torch_call("torch.relu", SQUARE)]), "inductor", "pytorch", ["torch"], *options)
     assert [each.verdict for _, each in found.results] == [Verdict.PASS]
+
+
+def inductor_with_open_sizes(instance: Instance) -> tuple[InductorAdapter, Any, Subject]:
+    """An adapter, what it made of a call in its first call, and the call."""
+    adapter = InductorAdapter({})
+    adapter.start()
+    model = PyTorchTemplate().build(replace(instance, context=((OUTCOME, "symbolic"),)), "key", 0)
+    subject = Subject(adapter.routes[0], b"", {}, 1, lambda: model.instance, module=model)
+    return adapter, adapter.compile(adapter.load(subject, lambda stage: None), subject, lambda stage: None), subject
+
+
+def test_inductor_compiles_once_for_open_sizes() -> None:
+    adapter, compiled, subject = inductor_with_open_sizes(torch_call("torch.add", counting(2, 3), counting(2, 3)))
+    with torch.no_grad(), torch.compiler.set_stance("fail_on_recompile"):
+        assert [np.shape(each) for each in adapter.run(compiled, subject, lambda stage: None)] == [(2, 3)]
+        assert compiled(torch.ones(7, 5), torch.ones(7, 5))[0].shape == (7, 5)
+
+
+def test_inductor_is_not_tested_where_no_size_is_open() -> None:
+    with pytest.raises(CannotCapture, match="open sizes"):
+        inductor_with_open_sizes(torch_call("torch.relu", counting(1, 1)))
 
 
 def test_inductors_route_dynamic_has_symbols_in_place_of_sizes() -> None:

@@ -30,6 +30,7 @@ def models() -> Iterator[tuple[str, Embedded]]:
             yield from _normal(opset, dtype)
             yield from _bernoulli(opset, dtype)
             yield from _dropout(opset, dtype)
+        yield from _seeded(opset)
 
 
 def _uniform(opset: int, dtype: str) -> Iterator[tuple[str, Embedded]]:
@@ -42,6 +43,23 @@ def _normal(opset: int, dtype: str) -> Iterator[tuple[str, Embedded]]:
     for mean, scale in ((0.0, 1.0), (5.0, 2.0), (-1.0, 0.125), (3.0, 0.0)):
         for name, graph, draws, second in _made("RandomNormal", dtype, mean=mean, scale=scale):
             yield name, _checked(graph, draws, second, dtype, laws.normal(mean, scale), opset)
+
+
+def _seeded(opset: int) -> Iterator[tuple[str, Embedded]]:
+    """Two nodes with a seed each: one says nothing of the other."""
+    size: dict[str, Any] = {"shape": [_DRAWS]}
+    like, chances = np.zeros(_DRAWS, "float32"), np.full(_DRAWS, 0.5, "float32")
+    for operator, law, given, settings in (
+        ("RandomUniform", laws.uniform(0, 1), None, size),
+        ("RandomUniformLike", laws.uniform(0, 1), like, {}),
+        ("RandomNormal", laws.normal(0, 1), None, size),
+        ("RandomNormalLike", laws.normal(0, 1), like, {}),
+        ("Bernoulli", laws.discrete({0.0: 0.5, 1.0: 0.5}), chances, {}),
+    ):
+        graph = Graph()
+        inputs = [] if given is None else [graph.given("x", given)]
+        draws, second = (graph.add(operator, inputs, seed=seed, **settings)[0] for seed in (1.0, 2.0))
+        yield operator, _checked(graph, draws, second, "float32", law, opset)
 
 
 def _made(operator: str, dtype: str, **settings: Any) -> Iterator[tuple[str, Graph, str, str]]:

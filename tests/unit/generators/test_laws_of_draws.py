@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from opera.extensions.generators.draws import laws
+from opera.extensions.generators.draws import laws, stated
 from opera.extensions.generators.draws.calls import calls
 from opera.extensions.generators.draws.laws import Law, Where, allowed
 from opera.instance import Instance, decode_instance
 from opera.models.template import Invalid
 
 N = 4000
+DIALECT = stated.Dialect(
+    "object", "__call__", "np", "np.all", "np.mean", cast="np.float32({})", sort="np.sort({})", largest="np.max({}, 1)"
+)
 
 
 def fails(law: Law, draw: Callable[[Any], Any], seed: int = 0) -> list[Where]:
@@ -90,6 +94,25 @@ def test_a_draw_that_repeats_and_numbers_that_come_in_pairs_are_seen() -> None:
     assert fails(laws.uniform(0, 1), lambda random: np.repeat(random.uniform(0, 1, N // 2), 2)) == [Where.PAIRS]
 
 
+def test_a_seed_repeats_its_draw_and_another_seed_does_not() -> None:
+    stream = np.random.default_rng(5)
+
+    def seeded(seed: int) -> Any:
+        return np.random.default_rng(seed).uniform(0, 1, N)
+
+    def unseeded(seed: int) -> Any:
+        return stream.uniform(0, 1, N)
+
+    def deaf(seed: int) -> Any:
+        return seeded(9)
+
+    given, fixed = (replace(laws.uniform(0, 1), seed=seed) for seed in (laws.GIVEN, laws.FIXED))
+    for law, right, wrong in ((given, [seeded], [unseeded, deaf]), (fixed, [seeded, deaf], [unseeded])):
+        text = stated.lines(law, N, "float64", DIALECT)
+        for draw in (*right, *wrong):
+            assert stated.holds(list(stated.made(text, "np", np, draw)(7))) == (draw in right), (law.seed, draw)
+
+
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 @pytest.mark.parametrize("draws", [100, N])
 def test_a_right_implementation_almost_never_exceeds_what_is_allowed(share: float, draws: int) -> None:
@@ -113,7 +136,7 @@ def test_every_call_is_an_instance_with_its_law(library: str) -> None:
     "fact",
     [None, 3, "law", [], [["low", 0.0]], [["low", "x"], ["high", 1.0]], [["low", 0.0], ["high", 1.0], ["apart", 0]],
      [["low", 0.0], ["high", 1.0], ["code", "import os"]], [["low", 0.0], ["high", 1.0], ["shares", [1.0]]],
-     [["low", 0.0], ["high", 1.0], ["distinct", -1]]],
+     [["low", 0.0], ["high", 1.0], ["distinct", -1]], [["low", 0.0], ["high", 1.0], ["seed", "7"]]],
 )  # fmt: skip
 def test_another_fact_is_no_law(fact: Any) -> None:
     document = next(iter(calls("pytorch"))).document()

@@ -210,10 +210,35 @@ def _of_tensorflow() -> Iterator[Drawn]:
             yield Drawn("tf.random.categorical", law, [("logits", logits), ("num_samples", _DRAWS)], [own])
         given = np.arange(_DRAWS, dtype=dtype)
         yield Drawn("tf.random.shuffle", Law(0, _DRAWS - 1, whole=True, apart=_DRAWS, distinct=_DRAWS), [("value", given)])
+    yield from _with_a_seed()
+
+
+def _with_a_seed() -> Iterator[Drawn]:
+    """Calls of TensorFlow that draw the same numbers whenever they get the same seed: a tensor, or two numbers in the call."""
+    size, given, fixed = ("shape", [_DRAWS]), ("seed", np.array([3, 7], "int32")), ("seed", [3, 7])
+    for dtype in ("float32", "float64", "float16"):
+        own = ("dtype", _DType(dtype))
+        ends, moments = [("minval", -1.0), ("maxval", 3.0), own], [("mean", 5.0), ("stddev", 2.0), own]
+        for name, law, settings in (
+            ("uniform", laws.uniform(-1, 3), ends),
+            ("normal", laws.normal(5, 2), moments),
+            ("truncated_normal", laws.truncated_normal(5, 2), moments),
+            ("gamma", laws.exponential(2.5), [("alpha", 1.0), ("beta", 2.5), own]),
+        ):
+            yield Drawn(f"tf.random.stateless_{name}", replace(law, seed=laws.GIVEN), [size, given], settings)
+            yield Drawn(f"tf.random.stateless_{name}", replace(law, seed=laws.FIXED), [size, fixed], settings)
+        law = replace(laws.discrete({0.0: 0.25, 4 / 3: 0.75}, whole=False), seed=laws.FIXED)
+        yield Drawn("tf.nn.experimental.stateless_dropout", law, [("x", _full(1, dtype)), ("rate", 0.25), fixed])
+    for dtype in ("int32", "int64"):
+        whole = [("minval", 3), ("maxval", 9), ("dtype", _DType(dtype))]
+        yield Drawn("tf.random.stateless_uniform", replace(laws.integers(3, 9), seed=laws.GIVEN), [size, given], whole)
+    law = replace(laws.discrete({0.0: 0.25, 1.0: 0.75}), seed=laws.FIXED)
+    logits = ("logits", np.log(np.array([[1, 3]], "float32")))
+    yield Drawn("tf.random.stateless_categorical", law, [logits, ("num_samples", _DRAWS), fixed])
 
 
 def _of_keras() -> Iterator[Drawn]:
-    """Functions without a seed, which draw from Keras' own generator, and layers in training."""
+    """Functions, which draw from Keras' own generator or with a number as seed, and layers in training."""
     size = ("shape", [_DRAWS])
     for dtype in ("float32", "float16", "bfloat16"):
         own = ("dtype", dtype)
@@ -243,6 +268,11 @@ def _of_keras() -> Iterator[Drawn]:
     for dtype in ("float32", "int32"):
         law = Law(0, _DRAWS - 1, whole=True, apart=_DRAWS, distinct=_DRAWS)
         yield Drawn("keras.random.shuffle", law, [("x", np.arange(_DRAWS, dtype=dtype))])
+    law, seed = laws.discrete({0.0: 0.25, 4 / 3: 0.75}, whole=False), ("seed", 7)
+    yield Drawn("keras.random.dropout", replace(law, seed=laws.FIXED), [("inputs", _full(1, "float32")), ("rate", 0.25)], [seed])
+    for name, law in (("uniform", laws.uniform(0, 1)), ("normal", laws.normal(0, 1)), ("truncated_normal", laws.truncated_normal(0, 1))):
+        yield Drawn(f"keras.random.{name}", replace(law, seed=laws.FIXED), [size], [seed])
+    yield Drawn("keras.random.randint", replace(laws.integers(3, 9), seed=laws.FIXED), [size, ("minval", 3), ("maxval", 9)], [seed])
     yield from _dropouts_of_keras()
 
 

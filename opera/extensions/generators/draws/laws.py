@@ -18,6 +18,8 @@ from opera.models.template import Invalid
 
 LAW = "law"
 """The context fact of an instance: its law, as a list of pairs of a name and a value."""
+FIXED = "fixed"
+GIVEN = "given"
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The probabilities below a threshold that are looked at, for laws that have a density."""
 _SLACK = {"float16": 2e-3, "bfloat16": 1e-2}
@@ -47,6 +49,7 @@ class Law:
         apart: Elements from one draw to the next; those between depend on it.
         alike: Whether the elements of one draw are equal.
         distinct: Length of the runs in which no number stands twice; 0 if there are none.
+        seed: `FIXED` if each draw has one seed, so that it gives the same numbers; `GIVEN` if all inputs are the seed; else nothing.
     """
 
     low: float
@@ -57,6 +60,7 @@ class Law:
     apart: int = 1
     alike: bool = False
     distinct: int = 0
+    seed: str = ""
 
     def fact(self) -> list[Any]:
         """The law as a value of an instance's context."""
@@ -74,7 +78,8 @@ class Law:
             yield Where.ONE, number, share, allowed(share, draws)
         if self.shares:
             number, share = min(self.shares, key=lambda each: abs(each[1] - 0.5))
-            yield Where.BOTH, number, share * share, allowed(share * share, draws)
+            if self.seed != FIXED:
+                yield Where.BOTH, number, share * share, allowed(share * share, draws)
             yield Where.PAIRS, number, share * share, allowed(share * share, draws // 2)
 
     @staticmethod
@@ -88,7 +93,7 @@ class Law:
             law = Law(**tree)
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             raise Invalid("no-law") from error
-        if law.apart < 1 or law.distinct < 0:
+        if law.apart < 1 or law.distinct < 0 or law.seed not in ("", FIXED, GIVEN):
             raise Invalid("no-law")
         return law
 
@@ -103,6 +108,7 @@ def _numbers(value: Any) -> tuple[float, ...]:
 
 _KINDS: Mapping[str, Callable[[Any], Any]] = {
     "low": float, "high": float, "shares": _shares, "values": _numbers, "whole": bool, "apart": int, "alike": bool, "distinct": int,
+    "seed": str,
 }  # fmt: skip
 
 

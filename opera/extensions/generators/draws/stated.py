@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Outputs, as_array
-from opera.extensions.generators.draws.laws import Law, Where
+from opera.extensions.generators.draws.laws import FIXED, GIVEN, Law, Where
 from opera.models.template import Invalid, Reference
 from opera.oracles.blame import Undefined
 
@@ -102,7 +102,7 @@ def holds(outputs: Outputs | Undefined | None) -> bool:
 
 def _body(law: Law, size: int, dtype: str, dialect: Dialect) -> Iterator[str]:
     near = law.slack(dtype)
-    yield "first, second = self.operator(*inputs), self.operator(*inputs)"
+    yield f"first, second = self.operator(*inputs), self.operator({'*(each + 1 for each in inputs)' if law.seed == GIVEN else '*inputs'})"
     yield "first, second = (each[0] if isinstance(each, tuple) else each for each in (first, second))"
     shape = f"(-1, {law.apart})" if law.apart > 1 else "(-1,)"
     for name, draw in (("whole", "first"), ("other", "second")):
@@ -132,6 +132,8 @@ def _of_all(law: Law, near: float, library: str) -> Iterator[str]:
         yield "whole == whole[:, :1]"
     if law.distinct:
         yield "ordered[:, 1:] > ordered[:, :-1]"
+    if law.seed:
+        yield "first == " + ("second" if law.seed == FIXED else "self.operator(*inputs)")
 
 
 def _of_shares(law: Law, draws: int, dialect: Dialect) -> Iterator[str]:
