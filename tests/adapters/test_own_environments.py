@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+
+from opera.compilers.adapter import CannotFeed
+from opera.extensions.executorch.adapter import ExecuTorchAdapter
 
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
 COMMENTED = "# this project's own interpreters\n[library.onnx]  # as installed\npython = 'python3'\n"
@@ -37,6 +41,26 @@ def executorch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert [(check["route"], check["state"]) for check in made["environments"][0]["checks"]] == [("exported-program", "pass")]
     opera(folder, "import", str(SAMPLES / "pytorch.jsonl"))
     return folder
+
+
+@pytest.mark.parametrize(
+    ("example", "expected"),
+    [
+        (torch.zeros(2, 3), torch.contiguous_format),
+        (torch.zeros(1, 2, 3, 3).to(memory_format=torch.channels_last), torch.channels_last),
+        (torch.zeros(3, 2).t(), None),
+        (torch.zeros(8)[::2], None),
+        (torch.zeros(1, 2, 3, 3).permute(0, 1, 3, 2), None),
+    ],
+)
+def test_executorch_gets_inputs_as_its_program_reads_them(example: torch.Tensor, expected: torch.memory_format | None) -> None:
+    adapter = ExecuTorchAdapter({})
+    adapter._torch = torch
+    if expected is not None:
+        assert adapter._layout(example) == expected
+        return
+    with pytest.raises(CannotFeed, match="contiguous or channels-last"):
+        adapter._layout(example)
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ class ExecuTorchAdapter(Adapter):
     """to_edge_transform_and_lower, to_executorch, and the runtime of the same package."""
 
     name = "executorch"
+    revision = 2
     routes = (Route("pytorch", "exported-program", "exported-program"),)
     packages = ("executorch>=1.0", "torch>=2.9")
     levels = ("portable", "xnnpack")
@@ -60,6 +61,7 @@ class ExecuTorchAdapter(Adapter):
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         program = self._torch.export.load(io.BytesIO(subject.data))
+        self._layouts = [self._layout(each) for each in program.example_inputs[0]]
         with decomposed_by_compiler(subject):
             return self._exir.to_edge_transform_and_lower(program, partitioner=self._partitioners)
 
@@ -81,10 +83,18 @@ class ExecuTorchAdapter(Adapter):
             raise CannotFeed(str(error)) from error
         _program, method, wanted = compiled  # a method does not keep its program alive
         with _with_its_log():
-            outputs = method.execute(tensors)
+            outputs = method.execute([each.contiguous(memory_format=own) for each, own in zip(tensors, self._layouts, strict=True)])
         if len(outputs) == len(wanted):  # inputs that the model writes to come back as well
             outputs = [value for value, own in zip(outputs, wanted, strict=True) if own]
         return [to_numpy(value) if isinstance(value, self._torch.Tensor) else value for value in outputs]
+
+    def _layout(self, example: Any) -> Any:
+        """The memory format of an input for which a program was made: the runtime reads any other as if it had that one."""
+        formats = (self._torch.contiguous_format, self._torch.channels_last)
+        found = next((each for each in formats[: 1 + (example.dim() == 4)] if example.is_contiguous(memory_format=each)), None)
+        if found is None:
+            raise CannotFeed("inputs are contiguous or channels-last")
+        return found
 
     def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The ATen operator that the message names, else those of the program."""
