@@ -1,0 +1,35 @@
+"""executorch/pytorch: torch.addmm: NaN when beta is 0 and input has NaN
+
+Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
+Written by hand. Fails with: beta=0, input has NaN or an infinity.
+Expected: [3, 3, 3, 3]
+Actual: [nan, nan, nan, nan]
+"""
+
+from executorch.exir import to_edge_transform_and_lower
+from executorch.runtime import Runtime
+import numpy as np
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x0, x1, x2):
+        return torch.addmm(x0, x1, x2, beta=0)
+
+
+model = Model()
+inputs = (torch.full((2, 2), float("nan")), torch.ones(2, 3), torch.ones(3, 2))
+with torch.no_grad():
+    result = model(*inputs)
+expected = [result.numpy()]
+
+exported = torch.export.export(model, inputs)
+edge = to_edge_transform_and_lower(exported)
+program = Runtime.get().load_program(edge.to_executorch().buffer)
+outputs = program.load_method("forward").execute([value.clone() for value in inputs])
+actual = [value.numpy() for value in outputs]
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    assert got.dtype == want.dtype and got.shape == want.shape, f"expected {want.dtype} {want.shape}, got {got.dtype} {got.shape}"
+    np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)

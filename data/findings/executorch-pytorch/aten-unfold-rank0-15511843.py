@@ -1,0 +1,34 @@
+"""executorch/pytorch: torch.Tensor.unfold: the process ends when a number is unfolded
+
+Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
+Reduced from a test of PyTorch (finding 1551184373a43251). Fails with: input has no dimension.
+Actual: the process ended with SIGABRT
+"""
+
+from executorch.exir import to_edge_transform_and_lower
+from executorch.runtime import Runtime
+import numpy as np
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x0):
+        return x0.unfold(0, 1, 1)
+
+
+model = Model()
+inputs = (torch.tensor(3.0),)
+with torch.no_grad():
+    result = model(*inputs)
+expected = [result.numpy()]
+
+exported = torch.export.export(model, inputs)
+edge = to_edge_transform_and_lower(exported)
+program = Runtime.get().load_program(edge.to_executorch().buffer)
+outputs = program.load_method("forward").execute([value.clone() for value in inputs])
+actual = [value.numpy() for value in outputs]
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    assert got.dtype == want.dtype and got.shape == want.shape, f"expected {want.dtype} {want.shape}, got {got.dtype} {got.shape}"
+    np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
