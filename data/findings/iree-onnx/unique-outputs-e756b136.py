@@ -1,7 +1,7 @@
 """iree/onnx: Unique: abort (SIGSEGV) when fewer than four outputs are wanted
 
 Seen with onnx 1.23.2, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
-Written by hand. Fails with: fewer than four outputs are wanted.
+Written by hand. Fails with: the node has fewer than four outputs, none is left out by an empty name.
 Actual: CompilerToolError: Error code: -11
 """
 

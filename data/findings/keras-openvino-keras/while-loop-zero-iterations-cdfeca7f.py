@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.while_loop: crash when maximum_iterations=0
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Written by hand. Fails with: maximum_iterations=0.
+Written by hand. Fails with: maximum_iterations=0, the body changes the state.
 Expected: [1, 2], the state as it was
 Actual: RuntimeError: `convert_to_numpy` failed to convert the tensor.
 """

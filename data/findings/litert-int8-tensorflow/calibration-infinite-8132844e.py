@@ -1,7 +1,7 @@
 """litert-int8/tensorflow: any call: the converter dies when the calibrated range is not finite
 
 Seen with tensorflow 2.21.0, LiteRT of tensorflow 2.21.0, full integer quantisation.
-Written by hand. Fails with: a representative dataset is given, a calibrated value is infinite or the range of its values is wider than float32 holds.
+Written by hand. Fails with: a representative dataset is given, the range of a calibrated value is not finite or wider than float32 holds, the value is no result of Add, Sub, Mul, Div or Pow and not only an operand of Minimum or Maximum.
 Expected: a model, or an exception
 Actual: the process ended with SIGSEGV
 """

@@ -1,7 +1,7 @@
 """litert-int8/tensorflow: tf.while_loop: the converter dies of a loop that reads a value from outside
 
 Seen with tensorflow 2.21.0, LiteRT of tensorflow 2.21.0, full integer quantisation.
-Written by hand. Fails with: a representative dataset is given, a loop reads a float32 tensor from outside that is no constant or a loop variable that it does not change.
+Written by hand. Fails with: a representative dataset is given, a loop reads a float32 tensor that is no constant, from outside or as a loop variable that it does not change.
 Expected: [3, 6], which are x + x + x
 Actual: the process ended with SIGSEGV
 """

@@ -1,7 +1,7 @@
 """litert/tensorflow: tf.while_loop: wrong result when a state is handed on in the place of a later one
 
 Seen with tensorflow 2.21.0, LiteRT of tensorflow 2.21.0.
-Written by hand. Fails with: the body hands a state on as it is in the place of a later state, the next value of the former is another one, there is one pass or more.
+Written by hand. Fails with: the body hands a state on unchanged in the place of a later state, the next value of the former is another one, there is one pass or more.
 Expected: [8], [5], the sum of the last two states, from 1 and 1
 Actual: values differ: 16.0 (ACTUAL), 8.0 (DESIRED)
 """

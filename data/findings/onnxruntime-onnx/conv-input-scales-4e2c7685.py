@@ -1,7 +1,7 @@
 """onnxruntime/onnx: Conv: crash when X or Y is quantised with several scales
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: X is quantised as uint8, or int8 with one scale, and dequantised, W is dequantised from 8 bits, Y is quantised, X or Y has several scales.
+Written by hand. Fails with: X and Y are quantised as uint8, or by the model as int8 with one scale, X or Y has several scales, W is dequantised from 8 bits, no bias is given or X has one scale and the bias is a float constant or int32 with the scales of X and W.
 Expected: [6, 14], which are 2 * 1 + 2 * 2 and 2 * 3 + 2 * 4
 Actual: Fail: IsScalarOr1ElementVector(X_zero_point) was false. QLinearConv : input zero point must be a scalar or 1D tensor of size 1
 """

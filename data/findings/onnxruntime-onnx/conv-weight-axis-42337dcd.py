@@ -1,7 +1,7 @@
 """onnxruntime/onnx: Conv: wrong result when the scales of a quantised W are along another axis than 0
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: W is dequantised with several scales or zero points that differ, they are not along axis 0, X is quantised as 8 bits and dequantised, Y is quantised, a bias is not given or is int32 with the scales of X and W.
+Written by hand. Fails with: W is dequantised from 8 bits with several scales or zero points, they are not along axis 0, they differ or are not as many as the output channels, X and Y are quantised as uint8, or by the model as int8, with one scale, a bias is not given or is int32 with the scales of X and W.
 Expected: [5, 11], which are 1 * 1 + 2 * 2 and 3 * 1 + 4 * 2
 Actual: values differ: [3, 14] (ACTUAL), [5, 11] (DESIRED)
 """

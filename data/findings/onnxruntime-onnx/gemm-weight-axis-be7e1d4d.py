@@ -1,7 +1,7 @@
 """onnxruntime/onnx: Gemm: wrong result when the scales of a quantised B are along the summed axis
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: B is dequantised with several scales or zero points that differ, they are along the summed axis, they are as many as the columns of the result, A is quantised as 8 bits and dequantised, C is not given or is dequantised with beta=1.
+Written by hand. Fails with: B is dequantised from 8 bits with several scales or zero points that differ, they are along the summed axis, they are as many as the columns of the result, A is dequantised from 8 bits with one scale, Y is not quantised or as 8 bits with one scale while A is no int8 of run time, C is not given or is dequantised from int32 with beta=1.
 Expected: [7, 10], which are 1 * 1 + 3 * 2 and 2 * 1 + 4 * 2
 Actual: values differ: [4, 12] (ACTUAL), [7, 10] (DESIRED)
 """

@@ -1,7 +1,7 @@
 """onnxruntime/onnx: LeakyRelu, Sigmoid, pools: crash when X or Y is quantised with several scales
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: X is quantised as uint8, or int8 with one scale, and dequantised, Y is quantised, X or Y has a scale for each place of an axis.
+Written by hand. Fails with: X and Y are quantised as uint8, or by the model as int8 with one scale, X or Y has several scales or for AveragePool one in a vector.
 Expected: [1, 2], as x is positive
 Actual: Fail: QlinearBuildLookupTable : input X_scale must be a scalar or 1D tensor of size 1
 """

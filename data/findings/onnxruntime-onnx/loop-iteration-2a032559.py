@@ -1,7 +1,7 @@
 """onnxruntime/onnx: Loop: wrong numbers when a result of the body is the iteration number itself
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, CPUExecutionProvider, optimization all.
-Written by hand. Fails with: a result of the body is the iteration number, as it is.
+Written by hand. Fails with: a result of the body is the iteration number, as it is, one pass or more runs.
 Expected: [0, 1, 2], the numbers of the passes
 Actual: values differ: [3, 3, 3] (ACTUAL), [0, 1, 2] (DESIRED)
 """

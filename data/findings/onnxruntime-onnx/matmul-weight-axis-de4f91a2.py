@@ -1,7 +1,7 @@
 """onnxruntime/onnx: MatMul: wrong result when the scales of a quantised B are along the summed axis
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: B is dequantised with several scales or zero points that differ, they are not those of the columns of a matrix, A is quantised as 8 bits and dequantised, Y is not quantised.
+Written by hand. Fails with: B is dequantised from 8 bits with several scales or zero points, B is no matrix or they are along the summed axis, they differ or B is no matrix with as many columns, A is quantised as uint8, or by the model as int8, with one scale, Y is not quantised.
 Expected: [7, 10], which are 1 * 1 + 3 * 2 and 2 * 1 + 4 * 2
 Actual: values differ: [4, 12] (ACTUAL), [7, 10] (DESIRED)
 """

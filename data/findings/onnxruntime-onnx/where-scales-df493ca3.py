@@ -1,7 +1,7 @@
 """onnxruntime/onnx: Where: wrong result when X, Y or the result is quantised with several scales
 
 Seen with onnx 1.23.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: X and Y are quantised as uint8, or int8 with one scale, and dequantised, the result is quantised, one of the three has several scales or zero points, an element that is taken is not on the first of them.
+Written by hand. Fails with: X, Y and the result are quantised as uint8, or by the model as int8 with one scale, one of the three has several scales or zero points, an element that is taken is on others than the first or X or Y and the result start with different ones and one of the two has several.
 Expected: [1, 4], as x is taken, then y
 Actual: values differ: [1, 2] (ACTUAL), [1, 4] (DESIRED)
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: GRU: hidden state rounded to the steps of X when X, W and R are quantised
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: X is quantised and dequantised by int8 or by uint8 with zero point 0, W and R are int8 or uint8 and dequantised with zero point 0, initial_h is not given or is quantised, a state is no multiple of the scale of X.
+Written by hand. Fails with: X is quantised and dequantised with one scale by int8 or by uint8 with zero point 0, W and R are int8 or uint8 and dequantised with zero point 0, initial_h is not given or is quantised to int8 or to uint8 with zero point 0, a state is no multiple of the scale of X.
 Expected: 0.32907808, for x = 1, 2
 Actual: values differ: 0.0 (ACTUAL), 0.329078 (DESIRED)
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: GRU, LSTM: crash when the cell is quantised in part
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: X is quantised and dequantised by int8 or uint8, W or R is int8 or uint8 and dequantised, X is uint8 with a zero point that is not 0 or only one of W and R is quantised or with a zero point that is not 0 or initial_h is given and not quantised.
+Written by hand. Fails with: X is quantised and dequantised by int8 or uint8, W or R is int8 or uint8 and dequantised, X has several scales or is uint8 with a zero point that is not 0 or only one of W and R is 8 bits or with a zero point that is not 0 or initial_h is given and not quantised to int8 or to uint8 with zero point 0.
 Expected: 0.329078, for x = 1, 2
 Actual: RuntimeError: GRUSequence node with name 'GRUSequence_62' expects Constant for port 3
 """

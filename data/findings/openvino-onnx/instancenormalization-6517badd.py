@@ -1,8 +1,7 @@
 """openvino/onnx: InstanceNormalization: wrong result when input is dequantised and epsilon matters
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Reduced by hand (finding 6517badddce9d1a1). Fails with: input is quantised as int8 or uint8 and dequantised by a constant scale, zero point
-0, scale≠1, epsilon>0, a LayerNormalization is not of the last axis alone at rank 4.
+Reduced by hand (finding 6517badddce9d1a1). Fails with: input is quantised as int8 or uint8 and dequantised by a constant scale, zero point 0, scale≠1, epsilon>0, a LayerNormalization has rank 1 or at most rank 5 and axis 1 or 2 from the front.
 Actual: values: expected -0.768473, got -1.336306
 """
 

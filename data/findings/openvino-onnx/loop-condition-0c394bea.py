@@ -1,7 +1,7 @@
 """openvino/onnx: Loop: crash when the body uses its condition and hands it on
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: the next condition is the condition of the body, as it is or by Identity, another result of the body depends on it.
+Written by hand. Fails with: the next condition is the condition of the body, as it is or by one Identity, another result of the body depends on it.
 Expected: [-1, -2], the negated input
 Actual: RuntimeError: Model references undeclared parameters: opset1::Parameter going () -> (boolean[])
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: Loop: wrong result when a state is handed on in the place of a later one
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: the body hands a state on as it is in the place of a later state, the next value of the former depends on the values of the later one, the two differ, there are two passes or more.
+Written by hand. Fails with: the body hands a state on in the place of a later state, as it is or by a node that is optimised away such as Max of it alone, Dropout, Cast or Reshape but not Identity, the next value of the former is another one, the body reads the values of the later one, there are two passes or more.
 Expected: [8, 5], the sum of the last two states, from 1 and 1
 Actual: values differ: [16, 8] (ACTUAL), [8, 5] (DESIRED)
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: Loop: uninitialised memory in scan outputs when the first condition is false
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: cond is false, given at run time, M is a constant over 0, the next condition is that of the body or constant true, the body has scan outputs.
+Written by hand. Fails with: cond is false, given or computed at run time, the next condition is the constant false or M is a constant over 0 and the next condition is that of the body or constant true, the body has scan outputs.
 Expected: an array of shape [0, 2], as the body runs in no pass
 Actual: shape differs: (3, 2) (ACTUAL), (0, 2) (DESIRED)
 """

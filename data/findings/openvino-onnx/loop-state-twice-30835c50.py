@@ -1,7 +1,7 @@
 """openvino/onnx: Loop: abort (SIGSEGV) when the body hands one state on twice
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: the next values of two states are one state of the body, as it is or by Max of it alone or Dropout, it is one of the two.
+Written by hand. Fails with: the next values of two states are one state of the body, as it is or by Max, Min or Sum of it alone or Dropout, it is one of the two.
 Expected: [1, 2], the first state
 Actual: the process ended with SIGSEGV
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: Loop: zeros for a state that the body does not read when no pass runs
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: no pass runs, the body does not read the state.
+Written by hand. Fails with: no pass runs, no result of the body depends on the state.
 Expected: [4, 5], the state as it was
 Actual: values differ: [0, 0] (ACTUAL), [4, 5] (DESIRED)
 """

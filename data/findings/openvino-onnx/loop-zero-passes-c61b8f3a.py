@@ -1,7 +1,7 @@
 """openvino/onnx: Loop: abort (SIGFPE) for float scan outputs when M is 0
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: M is the constant 0, the next condition is that of the body or constant true, a scan output is floating-point with two elements or more.
+Written by hand. Fails with: M is the constant 0, the next condition is that of the body or constant true, a scan output is float16, float32 or float64 of a fixed shape with two elements or more.
 Expected: an array of shape [0, 2], as the body runs in no pass
 Actual: the process ended with SIGFPE
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: MatMul: only the first matrix is computed when B is quantised with a scale for each column
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: the processor has AVX-512, A is quantised and dequantised by int8 or uint8 with one scale and zero point 0, B is int8 and dequantised with zero point 0 and scales that differ for its columns, B has two matrices or more.
+Written by hand. Fails with: the processor has AVX-512, A is quantised and dequantised by int8 or uint8 with one scale or equal ones along the summed axis and zero point 0, B is int8 and dequantised with zero point 0 and scales that differ for its columns, B has two matrices or more.
 Expected: [[4, 12], [12, 28]] and then [[8, 24], [24, 56]]
 Actual: values differ: [8, 24, 0, 0] (ACTUAL), [8, 24, 24, 56] (DESIRED)
 """

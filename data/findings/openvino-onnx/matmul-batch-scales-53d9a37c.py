@@ -1,7 +1,7 @@
-"""openvino/onnx: MatMul: crash when a quantised B of rank 4 has a scale for each matrix
+"""openvino/onnx: MatMul: crash when a quantised A, B or Y of rank 4 has a scale for each matrix
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: B has rank 4, A is quantised and dequantised by int8 or uint8, B or Y is quantised with scales that differ along axis 1 or Y with zero points that do, Y is quantised as int8 or uint8.
+Written by hand. Fails with: Y has rank 4 or 5 and B rank 3 or more, Y is quantised as int8 or uint8, Y has scales or zero points that differ along axis 1 or in rank 5 axis 2 or A and B are 8 bits and A or B has scales that differ along axis 1 of Y.
 Expected: [3, 14], which are 1 + 2 and (3 + 4) * 2
 Actual: RuntimeError: Check 'any_of(scale.size(), OC, 1U)' failed at src/plugins/intel_cpu/src/dnnl_postops_composer.cpp:526
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: MatMul: wrong shape when one operand is a vector and the other has several scales
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: A or B has rank 1, it is quantised and dequantised by int8 or uint8 with one scale, the other one is int8 or uint8 and dequantised with zero point 0 and scales that differ, they are not along the summed axis.
+Written by hand. Fails with: A or B is quantised by the model as 8 bits and dequantised, the other one is int8 or uint8 and dequantised, B has zero point 0, one of the two has rank 1 and equal scales, the other one has scales that differ or is A with several zero points that are one number but not 0, they are not along the summed axis.
 Expected: [5, 22], of shape [2]
 Actual: shape differs: (1, 2) (ACTUAL), (2,) (DESIRED)
 """

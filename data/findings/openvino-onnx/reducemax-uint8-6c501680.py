@@ -1,7 +1,7 @@
 """openvino/onnx: ReduceMax, ReduceMin: result cut to an integer when it is quantised to 8 bits
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: the result is quantised to int8 or uint8, with a zero point that is not 0, the operator is ReduceMax or ReduceMin with keepdims=1 or GlobalMaxPool, data has rank 2 or more, data is not quantised with one scale, a result is no whole number of that type.
+Written by hand. Fails with: the result is quantised to int8 or uint8 with one scale, with a zero point that is not 0, the operator is ReduceMax or ReduceMin with keepdims=1 or GlobalMaxPool, data has rank 2 or more, data is not quantised as 8 bits with one scale or has zero point 0 then, a result is no whole number of that type, in steps of data where data is so quantised.
 Expected: [-4.0], which is a multiple of the scale of the result
 Actual: values differ: 0.0 (ACTUAL), -4.0 (DESIRED)
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: Scan: wrong result when the next state is the slice by Identity and the old one is used
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: Scan has two steps or more, the next state is a slice of a scanned input by Identity or another node that changes nothing, the body uses the state, the slices differ.
+Written by hand. Fails with: Scan has two steps or more, the next state is a slice of a scanned input by Identity or another node that is optimised away such as Cast, Reshape or Add of 0, the body uses the values of the state, the slices differ.
 Expected: [[-10, -20], [-1, -2]], the negated start and the first row negated
 Actual: values differ: [-8, -9] (ACTUAL), [-1, -2] (DESIRED) in the last row
 """

@@ -1,7 +1,7 @@
 """openvino/pytorch: dequantize_per_tensor: the integers come back as they are, without scale and zero point
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: the call is a quantize or dequantize call of quantized_decomposed, the two do not stand as a pair of the same scale.
+Written by hand. Fails with: the call is a quantize or dequantize call of quantized_decomposed, the other one of the same scale and zero point does not undo it.
 Expected: float32 [0.5, 1.0], the integers times the scale
 Actual: values differ: [1, 2] (ACTUAL), [0.5, 1.0] (DESIRED)
 """

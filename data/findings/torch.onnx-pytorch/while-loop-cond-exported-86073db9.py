@@ -1,7 +1,7 @@
 """torch.onnx/pytorch: torch.while_loop: crash when its body or condition has a torch.cond
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.32.0, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: the body or the condition of a while_loop contains torch.cond.
+Written by hand. Fails with: the body or the condition of a while_loop contains a torch.cond that depends on a tensor.
 Actual: RuntimeError: An error occurred when running the InlinePass. ValueError: Opset mismatch when inlining function while_loop_body_graph_0
 """
 
