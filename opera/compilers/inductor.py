@@ -46,6 +46,7 @@ class InductorAdapter(Adapter):
     unsupported = (
         UnsupportedRule(("torch._dynamo.exc.Unsupported",), "dynamo", stages=("load", "codegen")),
         UnsupportedRule(("torch._dynamo.exc.UserError",), "dynamo", stages=("load", "codegen")),
+        UnsupportedRule(("torch.fx.experimental.symbolic_shapes.ConstraintViolationError",), "fixed-size", stages=("codegen",)),
         UnsupportedRule((f"{__name__}.NotOneGraph",), "data-dependent", stages=("codegen",)),
     )
 

@@ -1,4 +1,4 @@
-"""executorch/pytorch: torch.nn.functional.instance_norm: wrong result when the mean is much larger than the deviation
+"""executorch/pytorch: torch.nn.functional.instance_norm: wrong result when the mean is large
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
 Written by hand. Fails with: the mean of the normalised numbers is much larger than their deviation.
