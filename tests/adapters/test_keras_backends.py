@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
@@ -16,7 +17,7 @@ import pytest
 from opera.arrays import to_bytes
 from opera.difftest.messages import Review
 from opera.extensions.keras_backends import opinion as opinions
-from opera.extensions.keras_backends.opinion import DISAGREE, REFUSE, opinion, stands
+from opera.extensions.keras_backends.opinion import DISAGREE, NO_LABEL, REFUSE, opinion, stands
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.models.template import Invalid
 from opera.oracles.review import Case, Excuse
@@ -86,6 +87,14 @@ class Answering:
         return {"outputs": [self._output]}
 
 
+@pytest.mark.parametrize(("labels", "excused"), [([1, 2, 1], True), ([2, 0, 2], False)])
+def test_no_path_of_ctc_spells_the_blank(labels: list[int], excused: bool) -> None:
+    times, length = np.full((1, 3, 3), 0.5, "float32"), np.array([3], "int32")
+    loss = function("ctc_loss", tensor(np.array([labels], "int32")), tensor(times), tensor(length), tensor(length))
+    found = asked(replace(loss, call=(*loss.call, Argument("mask_index", 1))))
+    assert (None if found is None else found.reason) == (NO_LABEL if excused else None)
+
+
 def test_a_call_that_the_other_backends_refuse_is_invalid() -> None:
     ids = np.array([0, 1], "float16")
     with pytest.raises(Invalid, match=REFUSE) as found:
@@ -126,6 +135,8 @@ F32, I32 = np.array([1, 2], "float32"), np.array([1, 2], "int32")
         (F32, F32 + 1, F32, True),
         (F32, F32 + 1, F32.astype("float64"), True),
         (F32, F32 + 1, F32 + 2, False),
+        (F32 * 1000, F32 * 1000 + 1.5, F32 * 1000 - 0.5, True),
+        (F32 * 1000, F32 * 1000 + 1.5, F32 * 1000 - 0.8, False),
         (F32, np.array([1, 5], "float32"), np.array([7, 2], "float32"), True),
         (F32, np.array([1, 5], "float32"), np.array([1, 7], "float32"), False),
         (F32, I32, F32 + 1, True),
