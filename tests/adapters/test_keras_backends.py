@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
@@ -14,7 +17,7 @@ import pytest
 from opera.arrays import to_bytes
 from opera.difftest.messages import Review
 from opera.extensions.keras_backends import opinion as opinions
-from opera.extensions.keras_backends.opinion import DISAGREE, REFUSE, opinion, stands
+from opera.extensions.keras_backends.opinion import DISAGREE, NO_LABEL, REFUSE, opinion, stands
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.models.template import Invalid
 from opera.oracles.review import Case, Excuse
@@ -80,8 +83,16 @@ class Answering:
     def __init__(self, output: Any) -> None:
         self._output = output
 
-    def ask(self, question: object) -> dict[str, Any]:
+    def ask(self, question: object, wait: object) -> dict[str, Any]:
         return {"outputs": [self._output]}
+
+
+@pytest.mark.parametrize(("labels", "excused"), [([1, 2, 1], True), ([2, 0, 2], False)])
+def test_no_path_of_ctc_spells_the_blank(labels: list[int], excused: bool) -> None:
+    times, length = np.full((1, 3, 3), 0.5, "float32"), np.array([3], "int32")
+    loss = function("ctc_loss", tensor(np.array([labels], "int32")), tensor(times), tensor(length), tensor(length))
+    found = asked(replace(loss, call=(*loss.call, Argument("mask_index", 1))))
+    assert (None if found is None else found.reason) == (NO_LABEL if excused else None)
 
 
 def test_a_call_that_the_other_backends_refuse_is_invalid() -> None:
@@ -96,6 +107,23 @@ def test_a_backend_that_dies_or_is_not_installed_has_no_opinion(monkeypatch: pyt
     asked(function("average", tensor(X), 0))
     opinions._backend("numpy", os.getpid())._process.kill()
     assert asked(function("dot", tensor(X), tensor(X.reshape(2, 2, 3)))) is None
+
+
+_ANSWERS = "import sys, time; from opera.extensions.keras_backends.answer import send"
+_WAITS, _COMPUTES = "time.sleep(1)", "started = time.process_time()\nwhile time.process_time() < started + 20: pass"
+
+
+@pytest.mark.parametrize(("busy", "answers"), [(_WAITS, True), (_COMPUTES, False)], ids=["waits", "computes"])
+def test_a_backend_is_late_by_what_it_computes_not_by_what_it_waits(monkeypatch: pytest.MonkeyPatch, busy: str, answers: bool) -> None:
+    monkeypatch.setattr(opinions, "_LOOK_SECONDS", 0.1)
+    looks = list[None]()
+    code = f"{_ANSWERS}\nsend(sys.stdout.buffer, True)\n{busy}\nsend(sys.stdout.buffer, {{'outputs': []}})"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        opinions._said(process, 1000.0, lambda: None)
+        said = opinions._said(process, opinions._computed(process.pid) + 0.5, lambda: looks.append(None))
+        process.kill()
+    assert (said is not None) is answers
+    assert looks, "its stage is entered again while it computes"
 
 
 F32, I32 = np.array([1, 2], "float32"), np.array([1, 2], "int32")

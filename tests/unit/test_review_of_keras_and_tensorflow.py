@@ -111,6 +111,9 @@ def test_of_no_numbers_there_is_no_mean_but_no_garbage_either() -> None:
         assert reviewed("keras.ops.moments", [empty], lambda x: x.sum() / x.dtype.type(0), 0.0) == "reduction-of-nothing"
         assert reviewed("keras.ops.moments", [empty], lambda x: x.sum() / x.dtype.type(0), 1.0) is None
         assert reviewed("tf.math.reduce_mean", [empty], lambda x: x.sum() / x.dtype.type(0), 1e-23) is None
+        loss = "keras.metrics.binary_focal_crossentropy"
+        assert reviewed(loss, [empty], lambda x: x.sum() / x.dtype.type(0), 0.0) == "reduction-of-nothing"
+        assert reviewed(loss, [empty], lambda x: x.sum() / x.dtype.type(0), 1.0) is None
     assert reviewed("tf.math.reduce_mean", [np.array([NAN], "float32")], np.mean, 0.0) is None
 
     def largest(values: Any) -> Any:

@@ -369,3 +369,15 @@ def test_a_running_result_past_the_end_need_not_come_back() -> None:
     halves = np.float16([60000, 60000, -60000])
     for name in ("torch.sum", "torch.mean"):
         assert reviewed(name, [halves], lambda x: np.float16(x.astype("float64").sum()), np.inf) is None, "one number is to be right"
+
+
+def test_an_integer_may_overflow_on_the_way_to_a_floating_point_result() -> None:
+    """The squares of a loss are of the dtype of the labels."""
+    labels, small = np.array([16777217, 3], "int32"), np.array([1025, 3], "int32")
+
+    def loss(values: Any) -> Any:
+        return np.square(values - 1).astype("float32")
+
+    assert reviewed("keras.losses.mean_squared_error", [labels], loss, [-(2.0**31), 4.0]) == "integer-overflow"
+    assert reviewed("keras.losses.mean_squared_error", [labels], loss, [-(2.0**31), 5.0]) is None
+    assert reviewed("keras.losses.mean_squared_error", [small], loss, [-(2.0**31), 4.0]) is None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,13 +31,18 @@ from opera.templates.keras.model import KerasModel
 
 DISAGREE: Final = "backends-disagree"
 """Reason of a failure where most of Keras' other backends give another result."""
+NO_LABEL: Final = "blank-as-label"
+"""Reason of a loss of CTC for labels of which one is the blank."""
 REFUSE: Final = "other-backends-raise"
 """Reason of a call that most of Keras' other backends refuse."""
 BACKENDS = ("numpy", "jax", "tensorflow", "torch")
 """The backends that are asked, the quickest to start first."""
 _ENVIRONMENT: Mapping[str, str] = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"}
 _SECONDS = 45.0
-"""How long an answer may take, the start of the process with it."""
+"""How long a process may compute for an answer, its start with it: on a busy machine it waits for longer."""
+_MOST_SECONDS = 300.0
+"""How long an answer may take in all."""
+_LOOK_SECONDS = 5.0
 _MOST_STARTS = 20
 """How often a process is started for one backend; one that cannot start is left alone."""
 
@@ -59,6 +65,8 @@ def opinion(model: Any, case: Case, request: Review, enter: Callable[[str], None
     """
     if not isinstance(model, KerasModel):
         return None
+    if _is_of_blanks(case):
+        return Excuse(NO_LABEL, "no path of CTC spells a label that is the blank: its loss is infinite, or what the formula gives")
     own = str(keras.config.backend())
     question = {"instance": json.dumps(encode_instance(case.instance)), "key": request.key, "seed": request.seed}
     question |= {"inputs": list(case.inputs), "weights": _weights(model)}
@@ -67,8 +75,7 @@ def opinion(model: Any, case: Case, request: Review, enter: Callable[[str], None
     left = [name for name in BACKENDS if name != own]
     while left and -len(left) <= supporters - len(differs) - len(refuses) < len(left):
         name = left.pop(0)
-        enter(f"opinion of {name}")
-        said = _backend(name, os.getpid()).ask(question)
+        said = _backend(name, os.getpid()).ask(question, partial(enter, f"opinion of {name}"))
         if "refused" in said:
             refuses.append(f"{name} says {said['refused']}")
         elif "outputs" in said and stands(case, said["outputs"]):
@@ -80,6 +87,13 @@ def opinion(model: Any, case: Case, request: Review, enter: Callable[[str], None
     if differs:
         return Excuse(DISAGREE, f"Keras on {' and '.join(differs)} gives another result than on {own}")
     raise Invalid(REFUSE) from OnlyHere(f"Keras on other backends refuses what it takes on {own}: {'; '.join(refuses)}")
+
+
+def _is_of_blanks(case: Case) -> bool:
+    """Whether a loss of CTC has the blank among its labels; where the blank is 0, labels that are filled up have it as well."""
+    given = {each.name: each.value for each in case.instance.call}
+    blank = given.get("mask_index", 0)
+    return case.instance.operator == "ctc_loss" and isinstance(blank, int) and blank > 0 and bool((as_array(case.inputs[0]) == blank).any())
 
 
 def _wrong(case: Case) -> Difference | None:
@@ -142,19 +156,21 @@ class _Backend:
         self._starts = 0 if importlib.util.find_spec(name) is not None else _MOST_STARTS
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the backend gives; nothing where it is not installed, dies, or takes too long."""
+    def ask(self, question: Mapping[str, Any], wait: Callable[[], None]) -> Mapping[str, Any]:
+        """What the backend gives; nothing where it is not installed, dies, or takes too long. *wait* is called while it computes."""
+        wait()
         process = self._process or self._started()
         if process is None:
             return {}
-        late = threading.Timer(_SECONDS, process.kill)
+        late = threading.Timer(_MOST_SECONDS, process.kill)
         late.start()
         self._process = None
+        limit = _computed(process.pid) + _SECONDS
         try:
-            if process.stdin is not None and process.stdout is not None and (self._ready or received(process.stdout) is not None):
+            if process.stdin is not None and (self._ready or _said(process, limit, wait) is not None):
                 self._ready = True
                 send(process.stdin, dict(question))
-                if (answer := received(process.stdout)) is not None:
+                if (answer := _said(process, limit, wait)) is not None:
                     self._process = process
                     return answer
         except Exception:  # its pipes end within a message, or the question has a value that no message has
@@ -176,3 +192,20 @@ class _Backend:
         environment = {**os.environ, **_ENVIRONMENT, "KERAS_BACKEND": self._name, "PYTHONPATH": os.pathsep.join(path)}
         command = [sys.executable, "-W", "ignore", "-m", f"{__package__}.answer"]
         return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def _said(process: subprocess.Popen[bytes], limit: float, wait: Callable[[], None]) -> Any:
+    """What *process* says next; None where it is gone, or has computed for *limit* seconds."""
+    if process.stdout is None:
+        return None
+    while not select.select([process.stdout], [], [], _LOOK_SECONDS)[0]:
+        if _computed(process.pid) > limit:
+            return None
+        wait()
+    return received(process.stdout)
+
+
+def _computed(pid: int) -> float:
+    """Seconds of a processor that the process *pid* has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

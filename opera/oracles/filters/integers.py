@@ -81,7 +81,9 @@ def wraps(evidence: Evidence) -> Array:
         wide = evidence.exact("int64")
         return evidence.nowhere() if wide is None else (wide != narrow) & ~((wide != wide) & (narrow != narrow))
     if narrow.dtype.kind != "i":
-        return evidence.nowhere()
+        ends = [np.iinfo(as_array(each).dtype).max for each in evidence.inputs if is_array(each) and as_array(each).dtype.kind == "i"]
+        wide = evidence.exact("int64") if ends and narrow.dtype.kind == "f" else None
+        return evidence.nowhere() if wide is None else (np.abs(wide) > max(ends)) & ~np.isclose(wide, narrow, rtol=0.1)
     limits, found = np.iinfo(narrow.dtype), evidence.nowhere()
     at_an_end = (narrow == limits.min) | (narrow == limits.max)
     wide = evidence.exact("int64") if narrow.dtype.itemsize < np.dtype(np.int64).itemsize else None

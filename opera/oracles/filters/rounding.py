@@ -25,7 +25,8 @@ _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex
 
 @excuses(
     "reduction-of-nothing",
-    r"(reduce_?|global_?)?(mean|max|min|average|average_?pool\w*)|moments|mean_\w+_error",
+    r"(reduce_?|global_?)?(mean|max|min|average|average_?pool\w*)|moments|"
+    r"mean_\w+_error|binary_\w*cross_?entropy|\w*hinge|huber|log_?cosh|poisson",
     libraries=("keras", "tensorflow"),
     why=(
         "no documentation defines the mean or the largest element of an empty input: the mean is NaN or zero, and the "

@@ -1,0 +1,22 @@
+"""keras-openvino/keras: keras.ops.geomspace: the logarithms are whole numbers where dtype is an integer dtype
+
+Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
+Found by hand beside the findings of the campaign. Fails with: dtype is an integer dtype, start or stop is no power of 10.
+Actual: AssertionError: expected [  2  20 200], got [  1  10 100]
+"""
+
+import os
+
+import numpy as np
+
+os.environ["KERAS_BACKEND"] = "openvino"  # Keras reads it when it is imported
+import keras
+
+np.set_printoptions(precision=4, linewidth=200)
+result = keras.ops.geomspace(2, 200, num=3, dtype="int32")
+actual = keras.ops.convert_to_numpy(result)
+expected = np.array([2, 20, 200], np.int32)
+
+assert actual.dtype == expected.dtype, f"expected dtype {expected.dtype}, got {actual.dtype}"
+assert actual.shape == expected.shape, f"expected shape {expected.shape}, got {actual.shape}"
+assert np.array_equal(actual, expected), f"expected {expected.ravel()}, got {actual.ravel()}"

@@ -1,0 +1,22 @@
+"""keras-openvino/keras: keras.ops.logsumexp: shape (1,) for (1, 1) when axis=None and keepdims=True
+
+Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
+Found by hand beside the findings of the campaign. Fails with: axis=None, keepdims=True, rank(x) is not 1.
+Actual: AssertionError: expected shape (1, 1), got (1,)
+"""
+
+import os
+
+import numpy as np
+
+os.environ["KERAS_BACKEND"] = "openvino"  # Keras reads it when it is imported
+import keras
+
+np.set_printoptions(precision=4, linewidth=200)
+result = keras.ops.logsumexp(np.array([[1, 2], [3, 4]], np.float32), keepdims=True)
+actual = keras.ops.convert_to_numpy(result)
+expected = np.array([[4.44019]], np.float32)
+
+assert actual.dtype == expected.dtype, f"expected dtype {expected.dtype}, got {actual.dtype}"
+assert actual.shape == expected.shape, f"expected shape {expected.shape}, got {actual.shape}"
+assert np.allclose(actual, expected, rtol=1e-3, atol=1e-4, equal_nan=True), f"expected {expected.ravel()}, got {actual.ravel()}"

@@ -1,0 +1,22 @@
+"""keras-openvino/keras: keras.ops.tril: NaN in place of 0 where the element was infinite or NaN
+
+Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
+Found by hand beside the findings of the campaign. Fails with: an element outside of the triangle is infinite or NaN.
+Actual: AssertionError: expected [1. 0. 2. 3.], got [ 1. nan  2.  3.]
+"""
+
+import os
+
+import numpy as np
+
+os.environ["KERAS_BACKEND"] = "openvino"  # Keras reads it when it is imported
+import keras
+
+np.set_printoptions(precision=4, linewidth=200)
+result = keras.ops.tril(np.array([[1, np.inf], [2, 3]], np.float32))
+actual = keras.ops.convert_to_numpy(result)
+expected = np.array([[1, 0], [2, 3]], np.float32)
+
+assert actual.dtype == expected.dtype, f"expected dtype {expected.dtype}, got {actual.dtype}"
+assert actual.shape == expected.shape, f"expected shape {expected.shape}, got {actual.shape}"
+assert np.allclose(actual, expected, rtol=1e-3, atol=1e-4, equal_nan=True), f"expected {expected.ravel()}, got {actual.ravel()}"
