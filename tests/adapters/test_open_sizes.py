@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,14 @@ def test_sizes_of_onnx_are_open_as_far_as_the_evaluator_takes_other_ones(instanc
 def test_an_instance_without_a_free_size_is_named() -> None:
     with pytest.raises(Invalid, match="no-free-size"):
         sizes_of(node("Reshape", 14, data=counting(2, 3), shape=tensor([6], "int64")))
+
+
+def test_a_size_that_onnx_infers_wrongly_is_no_models_fault() -> None:
+    """ONNX takes an open number of keys for 0 where `Attention` gives its products, and compilers that use its schemas state that."""
+    call = node("Attention", 24, Q=counting(2, 1, 4, 8), K=counting(2, 1, 6, 8), V=counting(2, 1, 6, 8))
+    assert sizes_of(call)["K"] == ["size2", 1, "size6", "size8"]
+    with pytest.raises(Invalid, match="shape-inference"):
+        sizes_of(replace(call, context=(("opset", 24), ("outputs", [True, False, False, True]))))
 
 
 @pytest.mark.parametrize(
