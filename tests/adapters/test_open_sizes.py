@@ -99,6 +99,14 @@ def test_the_script_of_a_module_captures_it_with_other_sizes() -> None:
     assert open_shapes(space["export"]()) == [[-1, -1], [-1, -1]]
 
 
+def test_a_program_that_refuses_the_sizes_of_its_own_call_is_no_capture() -> None:
+    """Captured with four rows, `_chunk_cat` into two chunks asks for an even number of them; without that, compilers pad nothing."""
+    whole, halves = (torch_call("torch._chunk_cat", [counting(3, 2)], dim=0, num_chunks=count) for count in (1, 2))
+    assert PyTorchTemplate().build(whole, "key", 0).artefact("exported-program", "symbolic").data
+    with pytest.raises(Invalid, match=r"capture-failed:torch\.export"):
+        PyTorchTemplate().build(halves, "key", 0).artefact("exported-program", "symbolic")
+
+
 def test_a_trace_has_no_open_sizes() -> None:
     with pytest.raises(Invalid, match="no-free-size"):
         PyTorchTemplate().build(torch_call("torch.relu", counting(2, 3)), "key", 0).artefact("torchscript", "symbolic")
