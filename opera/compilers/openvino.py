@@ -44,6 +44,7 @@ class OpenVinoAdapter(Adapter):
     """OpenVINO's frontends, run in float32 on one thread."""
 
     name = "openvino"
+    revision = 2
     routes = (
         Route("pytorch", "exported-program", "exported-program"),
         Route("pytorch", "torchscript", "torchscript"),

@@ -50,7 +50,7 @@ class PyTorchTemplate:
     """Wraps a recorded call into a module; every tensor among its arguments becomes an input."""
 
     library = "pytorch"
-    revision = 8
+    revision = 9
     forkable = True
 
     def versions(self) -> Mapping[str, str]:
