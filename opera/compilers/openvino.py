@@ -26,6 +26,7 @@ _TYPES = {
 _DECLINES = (
     r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdo(es)?(n't| not) support(ed)?\b|\bunsupported\b"
     r"|\bsupported only\b|\bonly [\w ,]*(is |are )?supported\b|\bUnexpected value of \w+\b"
+    r"|\brequires static dimension\b|\bcannot operate with dynamic shapes\b"
 )
 _FAILURES = ("openvino.frontend.OpConversionFailure", "openvino._pyopenvino.OpConversionFailure", "RuntimeError")
 
@@ -43,6 +44,7 @@ class OpenVinoAdapter(Adapter):
     """OpenVINO's frontends, run in float32 on one thread."""
 
     name = "openvino"
+    revision = 2
     routes = (
         Route("pytorch", "exported-program", "exported-program"),
         Route("pytorch", "torchscript", "torchscript"),

@@ -42,7 +42,7 @@ class OnnxTemplate:
 
     library = "onnx"
     forkable = True
-    revision = 11
+    revision = 12
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}

@@ -24,7 +24,7 @@ def with_open_sizes(proto: Any, values: Mapping[str, Any], evaluate: Callable[[A
         evaluate: Gives the outputs for other inputs; raises `Invalid` where the model does not take them.
 
     Raises:
-        Invalid: no size can be left open.
+        Invalid: no size can be left open, or with them ONNX' shape inference states a size that an output has not.
     """
     open_ = onnx.ModelProto()
     open_.CopyFrom(proto)
@@ -34,7 +34,8 @@ def with_open_sizes(proto: Any, values: Mapping[str, Any], evaluate: Callable[[A
             size.Clear()
     names = [entry.name for entry in open_.graph.input if is_array(values[entry.name]) and entry.type.HasField("tensor_type")]
     own = [as_array(values[name]) for name in names]
-    ranks = _ranks(evaluate(proto, values))
+    outputs = evaluate(proto, values)
+    ranks = _ranks(outputs)
 
     def accepts(arrays: Sequence[Array]) -> bool:
         other = _declaring(open_, dict(zip(names, [each.shape for each in arrays], strict=True)))
@@ -49,7 +50,12 @@ def with_open_sizes(proto: Any, values: Mapping[str, Any], evaluate: Callable[[A
         name: [f"size{axes[place, axis]}" if (place, axis) in axes else size for axis, size in enumerate(each.shape)]
         for place, (name, each) in enumerate(zip(names, own, strict=True))
     }
-    return _declaring(open_, shapes)
+    declaring = _declaring(open_, shapes)
+    for entry, value in zip(onnx.shape_inference.infer_shapes(declaring, data_prop=True).graph.output, outputs, strict=True):
+        for dim, size in zip(entry.type.tensor_type.shape.dim, np.shape(value) if is_array(value) else (), strict=False):
+            if dim.HasField("dim_value") and dim.dim_value != size:
+                raise Invalid("shape-inference")
+    return declaring
 
 
 def _ranks(outputs: Sequence[Any]) -> list[int | None]:

@@ -63,6 +63,14 @@ def test_an_instance_without_a_free_size_is_named() -> None:
         sizes_of(node("Reshape", 14, data=counting(2, 3), shape=tensor([6], "int64")))
 
 
+def test_a_size_that_onnx_infers_wrongly_is_no_models_fault() -> None:
+    """ONNX takes an open number of keys for 0 where `Attention` gives its products, and compilers that use its schemas state that."""
+    call = node("Attention", 24, Q=counting(2, 1, 4, 8), K=counting(2, 1, 6, 8), V=counting(2, 1, 6, 8))
+    assert sizes_of(call)["K"] == ["size2", 1, "size6", "size8"]
+    with pytest.raises(Invalid, match="shape-inference"):
+        sizes_of(replace(call, context=(("opset", 24), ("outputs", [True, False, False, True]))))
+
+
 @pytest.mark.parametrize(
     ("instance", "expected"),
     [
@@ -91,6 +99,14 @@ def test_the_script_of_a_module_captures_it_with_other_sizes() -> None:
     exec(source.text, space)
     assert [each.shape for each in space["examples"]] == [(3, 4), (3, 4)]
     assert space["axes"] == [[0, 1], [0, 1]]
+
+
+def test_a_program_that_refuses_the_sizes_of_its_own_call_is_no_capture() -> None:
+    """Captured with four rows, `_chunk_cat` into two chunks asks for an even number of them; without that, compilers pad nothing."""
+    whole, halves = (torch_call("torch._chunk_cat", [counting(3, 2)], dim=0, num_chunks=count) for count in (1, 2))
+    assert PyTorchTemplate().build(whole, "key", 0).artefact("exported-program", "symbolic").data
+    with pytest.raises(Invalid, match=r"capture-failed:torch\.export"):
+        PyTorchTemplate().build(halves, "key", 0).artefact("exported-program", "symbolic")
 
 
 def test_a_trace_has_no_open_sizes() -> None:

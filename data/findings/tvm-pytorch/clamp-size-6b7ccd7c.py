@@ -1,0 +1,31 @@
+"""tvm/pytorch: torch.clamp: crash when a bound is an open size
+
+Seen with torch 2.13.0+cpu, tvm 0.27.0.post1, target llvm, pipeline default.
+Written by hand. Fails with: min or max is a size that is open.
+Actual: TypeError: broadcast_to requires the input data to be Tensor. However, the given one is ir.PrimType
+"""
+
+import numpy as np
+import torch
+import tvm
+from tvm import relax
+from tvm.relax.frontend.torch import from_exported_program
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.clamp(max=x.shape[0])
+
+
+model = Model()
+value = torch.tensor([1, 2, 5])
+with torch.no_grad():
+    expected = model(value).numpy()
+
+program = torch.export.export(model, (value,), dynamic_shapes={"x": {0: torch.export.Dim.AUTO}})
+module = from_exported_program(program)
+machine = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
+result = machine["main"](tvm.runtime.tensor(value.numpy()))
+actual = (result if hasattr(result, "numpy") else result[0]).numpy()
+
+np.testing.assert_allclose(actual, expected, rtol=0.0005, atol=0.0001)
