@@ -168,7 +168,7 @@ class PyTorchModel:
 
     def artefact(self, kind: str, form: str) -> Artefact:
         is_open = ModelForm.parse(form).inputs is InputForm.SYMBOLIC
-        export = self._exported_open if is_open else self._exported
+        export = (lambda: self._with_open_sizes()[0]) if is_open else self._exported
         if self._writes is not None and any(each.clone().stride() != each.stride() for each in self._tensors):
             raise Invalid("strides-not-possible")  # the copies in the graph would not lie in memory as the inputs do
         if kind == "onnx":
@@ -298,12 +298,8 @@ class PyTorchModel:
     def _exported(self) -> Any:
         return torch.export.export(self.module, tuple(self.fresh_tensors()), strict=False)
 
-    def _exported_open(self) -> Any:
-        """A program with open sizes, captured with other ones than the inputs have; sizes that PyTorch fixes stay as they are."""
-        return self._with_open_sizes()[0]
-
     def _with_open_sizes(self) -> tuple[Any, Collection[Axis]]:
-        """The program of `_exported_open`, and the axes whose sizes it leaves open."""
+        """A program captured with other sizes than the inputs have, and the axes whose sizes it leaves open; PyTorch fixes others."""
         tensors = self.fresh_tensors()
         arrays = [to_numpy(each) for each in tensors]
         ranks = [item.dim() for item in self._run(tensors, seed=1)]

@@ -12,7 +12,7 @@ import torch
 from real_campaigns import opera
 
 from opera.compilers.adapter import Subject
-from opera.compilers.inductor import InductorCudaAdapter, OtherOnTheGpu
+from opera.extensions.inductor_cuda.adapter import InductorCudaAdapter, OtherOnTheGpu
 from opera.extensions.suites.driver import general_facts
 from opera.report.reproducer import driving_code
 

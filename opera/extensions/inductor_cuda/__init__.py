@@ -1,0 +1,1 @@
+"""Inductor on an NVIDIA GPU: the adapter."""
