@@ -1,4 +1,4 @@
-"""openvino/onnx: Gather: wrong result when the data are dequantised with scales along another axis than the first
+"""openvino/onnx: Gather: wrong result when data has scales along a later axis
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: data is a constant int8, uint8, int4 or uint4, data is dequantised with scales along another axis than the first, not by blocks, there are two scales or more, also equal ones.

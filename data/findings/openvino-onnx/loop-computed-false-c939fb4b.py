@@ -1,4 +1,4 @@
-"""openvino/onnx: Loop: empty states when the first condition is computed from constants as false
+"""openvino/onnx: Loop: empty states when cond is computed as false
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: cond is false and computed from constants, not a constant itself, a state has a fixed shape.

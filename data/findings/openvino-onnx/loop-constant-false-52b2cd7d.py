@@ -1,4 +1,4 @@
-"""openvino/onnx: Loop: state in the place of a scan output when cond is the constant false
+"""openvino/onnx: Loop: state as scan output when cond is constant false
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: cond is the constant false, the Loop has scan outputs.

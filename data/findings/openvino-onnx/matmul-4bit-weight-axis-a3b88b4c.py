@@ -1,4 +1,4 @@
-"""openvino/onnx: MatMul: wrong result when the scales of a B of 4 bits are along the summed axis
+"""openvino/onnx: MatMul: wrong result when a 4-bit B has scales along the summed axis
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: B is a constant int4 or uint4, B is dequantised with scales along the summed axis, also equal ones, not by blocks, that axis has 4 elements or more, B has 2 columns or more, B is one matrix, A has rank 2 or more, alpha=1.

@@ -1,4 +1,4 @@
-"""openvino/onnx: MatMul: wrong shape when the constant B is dequantised and has more axes than A
+"""openvino/onnx: MatMul: wrong shape when a dequantised B has more axes than A
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: B is a constant int8, uint8, int4 or uint4 and dequantised, not by blocks, B has rank 3 with 4 rows or more and 2 columns or more or rank 4 or more, all axes of B before the matrix are 1, A has a lower rank than B but at least 2, A is not quantised.
