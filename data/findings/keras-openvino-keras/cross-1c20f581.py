@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.cross: vectors along different axes are multiplied by broadcasting
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: axisa, axisb and axisc are not one axis.
+Found by hand beside the findings of the campaign. Fails with: axisc and the axes of the operands with several vectors are not one axis, counted from the end.
 Actual: AssertionError: expected shape (2, 3), got (2, 6)
 """
 

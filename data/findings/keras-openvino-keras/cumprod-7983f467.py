@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.cumprod: products of integers are not exact
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: dtype(x) is an integer dtype, a product has more than seven digits.
+Found by hand beside the findings of the campaign. Fails with: dtype(x) is an integer dtype, a product is large (some from 500,000 on).
 Actual: AssertionError: expected [      100     10000   1000000 100000000 300000000], got [      100     10000   1000000 100000024 299999936]
 """
 

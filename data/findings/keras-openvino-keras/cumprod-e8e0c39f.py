@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.cumprod: products are cut to an integer dtype, in place of x
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: dtype is an integer dtype, dtype(x) is a floating-point dtype, x has a number that is not whole.
+Found by hand beside the findings of the campaign. Fails with: dtype is an integer dtype, dtype(x) is a floating-point dtype, the computed products, cut, are not those of the cut elements.
 Actual: AssertionError: expected [1 2 4], got [1 3 7]
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.divide: 2.5 becomes 2 beside a tensor of integers
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: one operand is a tensor of an integer dtype, the other a Python number that is not whole.
+Found by hand beside the findings of the campaign. Fails with: one operand is a tensor of an integer dtype or bool, the other a Python number that this dtype does not hold, and cutting it changes the result.
 Actual: AssertionError: expected [0.4 0.8], got [0.5 1. ]
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.erfc: 0 in place of small numbers when x is large
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: x is large (some from 3 on).
+Found by hand beside the findings of the campaign. Fails with: dtype(x) is not float16, x is large (some from 3 to 10).
 Actual: AssertionError: expected [1.5417e-08 1.5375e-12 4.1370e-37], got [0. 0. 0.]
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.full_like: crash when fill_value is a tensor of several elements
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: fill_value is a tensor of several elements.
+Found by hand beside the findings of the campaign. Fails with: fill_value is a tensor, it has several elements or none.
 Actual: RuntimeError: Check 'backward_compatible_check || in_out_elements_equal' failed at src/core/shape_inference/include/reshape_shape_inference.hpp:360:
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.isclose: an infinity is not close to itself, and all else is close to it
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: x2 is infinite.
+Found by hand beside the findings of the campaign. Fails with: x2 is infinite, x1 is not NaN, x1 equals x2 or rtol is not 0.
 Actual: AssertionError: expected [ True False], got [False  True]
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.linspace: the step is cut to a whole number where dtype is an integer dtype
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: dtype is an integer dtype, the step is not whole.
+Found by hand beside the findings of the campaign. Fails with: dtype is an integer dtype, cutting start, stop and the step changes a sample.
 Actual: AssertionError: expected [ 0  3  6 10], got [0 3 6 9]
 """
 

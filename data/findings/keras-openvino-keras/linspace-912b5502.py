@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.linspace: the samples lie along the last axis for an axis in the middle
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: axis is neither 0 nor the last axis of the result.
+Found by hand beside the findings of the campaign. Fails with: axis is not 0, it is not the last axis of the result, num is not 1.
 Actual: AssertionError: expected shape (2, 3, 2), got (2, 2, 3)
 """
 

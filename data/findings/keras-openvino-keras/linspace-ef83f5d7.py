@@ -1,7 +1,7 @@
-"""keras-openvino/keras: keras.ops.linspace: crash when stop has a higher rank than start
+"""keras-openvino/keras: keras.ops.linspace: crash when stop has more elements than start
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: rank(stop)>rank(start), stop has several elements.
+Found by hand beside the findings of the campaign. Fails with: start and stop broadcast to another shape than that of start.
 Actual: RuntimeError: Check 'backward_compatible_check || in_out_elements_equal' failed at src/core/shape_inference/include/reshape_shape_inference.hpp:360:
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.moveaxis: axes end at other places than destination says
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: several axes are moved one after another, and a later move shifts an axis that was moved before.
+Found by hand beside the findings of the campaign. Fails with: several axes are moved one after another, later moves leave one that was moved before at another place.
 Actual: AssertionError: expected shape (4, 5, 2, 3), got (4, 2, 5, 3)
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.nextafter: x1 itself, in place of the next number of float32
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: dtype(x1) and dtype(x2) are float32, x1 differs from x2.
+Found by hand beside the findings of the campaign. Fails with: dtype(x1) and dtype(x2) are float32, or both float16; x1 is finite, x2 is not NaN, x1 differs from x2.
 Actual: AssertionError: expected [ 1.1921e-07 -5.9605e-08], got [0. 0.]
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.round: large integers change
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: dtype(x) is an integer dtype, float32 does not hold x.
+Found by hand beside the findings of the campaign. Fails with: dtype(x) is an integer dtype, decimals is not negative, float32 does not hold x.
 Actual: AssertionError: expected [16777217], got [16777216]
 """
 

@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.trapezoid: the steps are taken along the last axis where axis is another one
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: x has rank 1, y a higher one, axis is not -1.
+Found by hand beside the findings of the campaign. Fails with: x has rank 1 and steps that differ, y a higher rank, axis is not -1.
 Actual: AssertionError: expected [10. 13.], got [ 6. 16.]
 """
 
