@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.addmm: NaN when beta is 0 and input has NaN
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: beta=0, input has NaN or an infinity.
+Written by hand. Fails with: beta=0, input has NaN or an infinity, the result is not empty.
 Expected: [3, 3, 3, 3]
 Actual: [nan, nan, nan, nan]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.amax: the process ends when input is empty and the reduced axis is not
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: input is empty, the reduced axes are not.
+Written by hand. Fails with: input is empty, the reduced axes are not, for vector_norm ord is an infinity.
 Actual: the process ended with SIGABRT
 """
 

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.log_softmax: the process ends when input is empty
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: the axis or one behind it has size 0.
+Written by hand. Fails with: the axis or one behind it has size 0, the axis is not the last or no axis before it has size 0.
 Actual: the process ended with SIGFPE
 """
 

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.nn.functional.max_pool2d: a number when a window has NaN
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: input has a NaN that is not the first element of a window.
+Written by hand. Fails with: a window has NaN, its first element, apart from padding, has not.
 Expected: [nan]
 Actual: [2]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.remainder: C's sign when integers have different signs
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Reduced from a test of PyTorch (finding c5464e1c5facf93a). Fails with: both inputs are integers, they have different signs, the division leaves a remainder.
+Reduced from a test of PyTorch (finding c5464e1c5facf93a). Fails with: integers of different signs, with a remainder.
 Expected: [2, -2, 4]
 Actual: [-3, 2, 4]
 """

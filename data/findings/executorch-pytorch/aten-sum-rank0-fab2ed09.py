@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.sum: the process ends when a number is summed along dim=0
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Reduced from a test of PyTorch (finding fab2ed097fde1835). Fails with: input has no dimension, dim is given, the call is a sum or is decomposed into one.
+Reduced from a test of PyTorch (finding fab2ed097fde1835). Fails with: input has no dimension, dim is given and not ().
 Actual: the process ended with SIGABRT
 """
 

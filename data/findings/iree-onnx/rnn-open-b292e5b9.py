@@ -29,4 +29,5 @@ binary = iree.compiler.compile_str(text, target_backends=["llvm-cpu"], input_typ
 program = iree.runtime.load_vm_flatbuffer(binary, driver="local-sync")
 actual = program[model.graph.name](*inputs.values()).to_host()
 
+assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), f"got {actual.dtype} {actual.shape}"
 np.testing.assert_allclose(actual, expected, 1e-4)

@@ -24,4 +24,5 @@ core = ov.Core()
 compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
 (actual,) = compiled(inputs).values()
 
+assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), f"got {actual.dtype} {actual.shape}"
 np.testing.assert_allclose(actual, expected, 1e-4)

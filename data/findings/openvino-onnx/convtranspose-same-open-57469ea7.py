@@ -23,4 +23,5 @@ compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU",
 (actual,) = compiled(inputs).values()
 
 assert actual.shape == expected.shape, f"expected shape {expected.shape}, got {actual.shape}"
+assert actual.dtype == expected.dtype, f"expected {expected.dtype}, got {actual.dtype}"
 np.testing.assert_allclose(actual, expected, 1e-4)

@@ -25,4 +25,5 @@ exported = torch.onnx.export(program, dynamo=True, verbose=False).model_proto
 session = onnxruntime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
 (actual,) = session.run(None, {session.get_inputs()[0].name: value.numpy()})
 
+assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), f"got {actual.dtype} {actual.shape}"
 np.testing.assert_allclose(actual, expected, 1e-4)

@@ -23,4 +23,5 @@ expected = np.array([[[3, 9, 9]]], np.float32)
 machine = relax.VirtualMachine(tvm.compile(from_onnx(model), "llvm"), tvm.cpu())
 actual = machine["main"](*map(tvm.runtime.tensor, inputs.values())).numpy()
 
+assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), f"got {actual.dtype} {actual.shape}"
 np.testing.assert_allclose(actual, expected, 1e-4)

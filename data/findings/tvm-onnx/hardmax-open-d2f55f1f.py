@@ -23,4 +23,5 @@ expected = np.array([0, 0, 1], np.float32)
 machine = relax.VirtualMachine(tvm.compile(from_onnx(model), "llvm"), tvm.cpu())
 actual = machine["main"](*map(tvm.runtime.tensor, inputs.values())).numpy()
 
+assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), f"got {actual.dtype} {actual.shape}"
 np.testing.assert_array_equal(actual, expected)

@@ -28,4 +28,5 @@ machine = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
 result = machine["main"](tvm.runtime.tensor(value.numpy()))
 actual = (result if hasattr(result, "numpy") else result[0]).numpy()
 
+assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), f"got {actual.dtype} {actual.shape}"
 np.testing.assert_allclose(actual, expected, rtol=0.0005, atol=0.0001)
