@@ -1,11 +1,7 @@
 """executorch/pytorch: torch.nonzero: indices in a wrong order when input is a matrix
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-<<<<<<< HEAD:data/findings/executorch-pytorch/aten-nonzero-33b23a7c.py
-Reduced from a test of PyTorch (finding 33b23a7c0deadc27). Fails with: input has two dimensions or more, at least two of its elements are not zero.
-=======
-Written by hand. Fails with: input has two dimensions or more, the indices in the order of columns are not those in the order of rows.
->>>>>>> 248cabfbd546a6719331066240a8a2dfac67c9f4:data/findings/executorch-pytorch/aten-nonzero-a4814d32.py
+Reduced from a test of PyTorch (finding 33b23a7c0deadc27). Fails with: input has two dimensions or more, the indices in the order of columns are not those in the order of rows.
 Expected: [[0, 0], [0, 1], [1, 1]]
 Actual: [[0, 1], [0, 1], [0, 1]]
 """
