@@ -153,6 +153,16 @@ def test_inductor_compiles_once_for_open_sizes() -> None:
         assert compiled(torch.ones(7, 5), torch.ones(7, 5))[0].shape == (7, 5)
 
 
+def test_the_script_of_inductor_marks_the_sizes_and_compiles_with_other_ones() -> None:
+    source = PyTorchTemplate().build(torch_call("torch.add", counting(2, 3), counting(2, 3)), "key", 0).source("symbolic")
+    space: dict[str, Any] = {"torch": torch, "np": np}
+    exec(source.text, space)
+    code = driving_code(InductorAdapter, "pytorch", {"is_open": True}).text
+    exec(code.replace('backend="inductor"', 'backend="eager"'), space)
+    assert [each._dynamo_dynamic_indices for each in space["examples"]] == [{0, 1}, {0, 1}]
+    assert [each.shape for each in space["actual"]] == [(2, 3)]
+
+
 def test_inductor_is_not_tested_where_no_size_is_open() -> None:
     with pytest.raises(CannotCapture, match="open sizes"):
         inductor_with_open_sizes(torch_call("torch.relu", counting(1, 1)))

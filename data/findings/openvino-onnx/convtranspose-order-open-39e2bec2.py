@@ -1,4 +1,4 @@
-"""openvino/onnx: ConvTranspose: cut at the wrong end when output_shape has an open size or groups beside it
+"""openvino/onnx: ConvTranspose: cut at the wrong end when output_shape is given, a size is open or group>1
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: auto_pad is not SAME_UPPER, output_shape is given, a size of X is open or group>1, the total padding is odd.
