@@ -61,10 +61,12 @@ class Limit:
     Attributes:
         kind: In general.
         dtypes: In detail; the same for all operators that share the conversion.
+        converts: Whether one dtype is converted to another one. A kernel that knows no infinity shares nothing with all operators.
     """
 
     kind: str
     dtypes: str
+    converts: bool = True
 
 
 @cache
@@ -90,12 +92,12 @@ def limit_of(difference: Mapping[str, Any], dtypes: Iterable[str]) -> Limit | No
         return Limit("no saturation", "narrow dtypes") if saturates else None
     if wanted != "inf":
         return None
-    if found == _largest(dtype):  # the infinity was one of a wider dtype
+    if found == _largest(dtype):  # the infinity was one of a wider dtype, or never was one
         wider = (each for each in dtypes if each in _ORDINARY and float(_largest(each)) > float(found))
-        pair = next(((each, dtype) for each in wider), None)
+        pair = next(wider, dtype), dtype
     else:
         pair = next(((dtype, each) for each in _ORDINARY if found == _largest(each)), None)
-    return None if pair is None else Limit("infinities cut off", f"{pair[0]} to {pair[1]}")
+    return None if pair is None else Limit("infinities cut off", f"{pair[0]} to {pair[1]}", converts=pair[0] != pair[1])
 
 
 @dataclass(frozen=True)

@@ -161,27 +161,36 @@ def _generalised(part: Property) -> str:
 
 
 def _in_any_call(candidates: Sequence[Candidate]) -> Iterator[Join]:
-    """Pairs the finding of an output that is wrong in any call with those of this output to which no setting matters."""
-    outputs: dict[Shared, list[Candidate]] = defaultdict(list)
+    """Pairs the finding of an output or an exception that any call shows with those of the same to which no setting matters."""
+    alike: dict[Shared, list[Candidate]] = defaultdict(list)
     for each in candidates:
         symptom, trigger = each.symptom, each.trigger
-        if symptom.verdict is Verdict.INCONSISTENT and trigger is not None and not trigger.settings():
-            failure = f"output {each.wrong_element.get('output', 0)} of {trigger.api} in any call"
-            outputs[shared(subject=symptom.subject, converter=symptom.converter, failure=failure)].append(each)
-    for key, alike in outputs.items():
-        always = next((each for each in alike if each.trigger is not None and not each.trigger.properties), None)
-        yield from (Join(always, each, key) for each in alike if always is not None and each is not always)
+        if trigger is None or trigger.settings():
+            continue
+        what = {
+            Verdict.INCONSISTENT: f"output {each.wrong_element.get('output', 0)}",
+            Verdict.CRASH: f"{symptom.kind} in {symptom.stage and symptom.stage.value}",
+        }.get(symptom.verdict)
+        if what is not None:
+            alike[shared(subject=symptom.subject, converter=symptom.converter, failure=f"{what} of {trigger.api} in any call")].append(each)
+    for key, found in alike.items():
+        always = next((each for each in found if each.trigger is not None and not each.trigger.properties), None)
+        yield from (Join(always, each, key) for each in found if always is not None and each is not always)
 
 
 # The same end of a range.
 
 
 def _end_of_range(candidates: Sequence[Candidate]) -> Iterator[Join]:
-    return _by_key(
-        (each, shared(subject=each.symptom.subject, failure=f"{each.limit.kind}, {each.limit.dtypes}"))
-        for each in candidates
-        if each.trigger is not None and each.limit is not None
-    )
+    return _by_key(_limits(candidates))
+
+
+def _limits(candidates: Sequence[Candidate]) -> Keys:
+    """What became of a number at the end of a range, and the dtypes; within one dtype, the core of the trigger as well."""
+    for each in candidates:
+        if each.trigger is not None and each.limit is not None:
+            failure = f"{each.limit.kind}, {each.limit.dtypes}"
+            yield each, shared(subject=each.symptom.subject, failure=failure, condition=not each.limit.converts and each.core)
 
 
 # A part that fails alone.
@@ -262,15 +271,16 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "same-condition",
         "fingerprint, kind of failure, and the settings that matter, or that no setting matters; stage, converter, kind of failure, and "
-        "the generalised condition (of exceptions that depend on a dtype: the fingerprint); or operator and output, if any call gives a "
-        "wrong result in one of them, and no setting matters to the other",
+        "the generalised condition (of exceptions that depend on a dtype: the fingerprint); or converter and output, or converter, stage "
+        "and type of exception, if any call fails so in one of them, and no setting matters to the other",
         "Settings choose the code that runs. A reduction stops at one of several dtypes and values that reach the same code.",
         _same_condition,
     ),
     Rule(
         "end-of-range",
-        "what became of an infinity or a largest number at the end of a dtype's range, and the dtypes; not the converter",
-        "All operators share the conversions between dtypes.",
+        "what became of an infinity or a largest number at the end of a dtype's range, and the dtypes; within one dtype, the core of the "
+        "trigger; not the converter",
+        "All operators share the conversions between dtypes, and similar kernels the number that they begin with.",
         _end_of_range,
     ),
     Rule(

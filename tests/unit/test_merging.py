@@ -62,6 +62,7 @@ def setting(name: str, value: object) -> Property:
 SEEN = Property("element", "x", "≠", 0)
 FROM_FLOAT8, TO_FLOAT8 = Property("dtype", "x", "=", "float8_e5m2"), Property("type", "to", "=", "float8_e5m2")
 FROM_SINGLE, FROM_DOUBLE = Property("dtype", "x", "=", "float32"), Property("dtype", "x", "=", "float64")
+EMPTY = Property("size", "x", "=", 0)
 NARROW, INTEGER = Property("dtype", "x", "=", "int2"), Property("dtype", "x", "is", "integer")
 MOMENTUM = "the valid momentum range is [0, 1]."
 BROADCAST = "the shapes cannot be broadcast"
@@ -109,6 +110,11 @@ ONE: dict[str, tuple[str, Candidate, Candidate]] = {
         wrong(2, "values", Property("entry", "kernel_size", ">", 1), SEEN),
     ),
     "whatever the call, the result is wrong": ("same-condition", wrong(1, "shape"), wrong(2, "values")),
+    "whatever the call, a stage raises this type of exception": (
+        "same-condition",
+        crash(1, "too few inputs"),
+        crash(2, "too many outputs"),
+    ),
     "a further output is a placeholder": (
         "same-condition",
         wrong(1, "dtype", output=1),
@@ -137,6 +143,11 @@ ONE: dict[str, tuple[str, Candidate, Candidate]] = {
             dtype="float32",
         ),
     ),
+    "two operators begin with the largest number instead of an infinity, on one condition": (
+        "end-of-range",
+        wrong(1, "inf", EMPTY, converter="max", expected="-inf", actual="-3.4028234663852886e+38", dtype="float32"),
+        wrong(2, "inf", EMPTY, api="ai.onnx.Min", converter="min", expected="inf", actual="3.4028234663852886e+38", dtype="float32"),
+    ),
     "two operators convert to narrow types and do not saturate": (
         "end-of-range",
         wrong(1, "inf", TO_FLOAT8, converter="cast", expected="-57344.0", actual="-inf", dtype="float8_e5m2"),
@@ -159,6 +170,8 @@ TWO = {
     "other parameters": (wrong(1, "values", setting("antialias", 1)), wrong(2, "values", setting("mode", "cubic"))),
     "parameters of the same value, and wrong results": (wrong(1, "values", setting("layout", 1)), wrong(2, "values", setting("causal", 1))),
     "dtypes that lead to other messages": (crash(1, "no such type", FROM_FLOAT8), crash(2, "eight bits a byte", TO_FLOAT8)),
+    "any call raises in two stages": (crash(1, "too few inputs"), crash(2, "too many outputs", stage=Stage.CODEGEN)),
+    "one exception needs a setting": (crash(1, "too few inputs"), crash(2, "too many outputs", setting("mode", "up"))),
     "another output is wrong in any call": (wrong(1, "shape", output=1), wrong(2, "values", output=0)),
     "a further output is wrong with certain settings only": (
         wrong(1, "shape", output=1),
@@ -218,7 +231,7 @@ def test_every_rule_has_a_pair_that_it_joins() -> None:
 
 def test_a_line_that_raises_many_messages_joins_none() -> None:
     said = ("axis is missing", "rank is zero", "shape is unknown", "dtype is opaque")
-    assert merges([crash(number, message, line=5) for number, message in enumerate(said)]) == []
+    assert merges([crash(number, message, setting(message, 1), line=5) for number, message in enumerate(said)]) == []
 
 
 def test_converters_whose_failures_all_come_through_one_line_have_bugs_of_their_own() -> None:
