@@ -1,0 +1,30 @@
+"""inductor/pytorch: torch.div(rounding_mode="floor"): 1.0 by 0.1 is 10, not 9, for floats
+
+Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
+Written by hand. Fails with: input and other are floating-point, rounding input / other changes its floor, or input is infinite.
+Actual: values differ: [0]: 10.0 (ACTUAL), 9.0 (DESIRED)
+"""
+
+import numpy as np
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x0, x1):
+        return torch.div(x0, x1, rounding_mode="floor")
+
+
+model = Model()
+inputs = (torch.tensor([1.0, 7.0]), torch.tensor([0.1, 2.0]))
+with torch.no_grad():
+    result = model(*inputs)
+expected = [result.numpy()]
+
+compiled = torch.compile(model, backend="inductor", fullgraph=True)
+with torch.no_grad():
+    result = compiled(*inputs)
+actual = [leaf.contiguous().numpy() for leaf in (result if isinstance(result, tuple) else (result,))]
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    assert (got.dtype, got.shape) == (want.dtype, want.shape), f"expected {want.dtype} {want.shape}, got {got.dtype} {got.shape}"
+    np.testing.assert_allclose(got, want, rtol=0.0005, atol=0.0001)

@@ -1,0 +1,34 @@
+"""openvino/pytorch: torch.div(rounding_mode="floor"): 1.0 by 0.1 is 10, not 9, for floats
+
+Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
+Written by hand. Fails with: input and other are floating-point, rounding input / other changes its floor, or input is infinite.
+Actual: values differ: [0]: 10.0 (ACTUAL), 9.0 (DESIRED)
+"""
+
+import numpy as np
+import openvino as ov
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x0, x1):
+        return torch.div(x0, x1, rounding_mode="floor")
+
+
+model = Model()
+inputs = (torch.tensor([1.0, 7.0]), torch.tensor([0.1, 2.0]))
+with torch.no_grad():
+    result = model(*inputs)
+expected = [result.numpy()]
+
+captured = torch.export.export(model, inputs)
+converted = ov.convert_model(captured, input=[list(value.shape) for value in inputs])
+compiled = ov.Core().compile_model(converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+result = compiled([value.contiguous().numpy() for value in inputs])
+actual = [result[port] for port in compiled.outputs]
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    assert got.dtype == want.dtype, f"expected {want.dtype}, got {got.dtype}"
+    assert got.shape == want.shape, f"expected shape {want.shape}, got {got.shape}"
+    np.testing.assert_allclose(got, want, rtol=0.0005, atol=0.0001)

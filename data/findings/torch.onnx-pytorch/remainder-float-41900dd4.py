@@ -1,0 +1,32 @@
+"""torch.onnx/pytorch: torch.remainder: 1.0 by 0.1 is 0, not 0.1, for floats
+
+Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.31.1, provider CPUExecutionProvider, optimization all.
+Written by hand. Fails with: input and other are floating-point, rounding input / other changes its floor, or other is infinite and input is not.
+Actual: values differ: [0]: 0.0 (ACTUAL), 0.09999998658895493 (DESIRED)
+"""
+
+import numpy as np
+import onnxruntime as ort
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x0, x1):
+        return torch.remainder(x0, x1)
+
+
+model = Model()
+inputs = (torch.tensor([1.0, 7.0]), torch.tensor([0.1, 2.0]))
+with torch.no_grad():
+    result = model(*inputs)
+expected = [result.numpy()]
+
+exported = torch.onnx.export(torch.export.export(model, inputs), dynamo=True, verbose=False)
+session = ort.InferenceSession(exported.model_proto.SerializeToString(), providers=["CPUExecutionProvider"])
+actual = session.run(None, {entry.name: value.contiguous().numpy() for entry, value in zip(session.get_inputs(), inputs)})
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    assert got.dtype == want.dtype, f"expected {want.dtype}, got {got.dtype}"
+    assert got.shape == want.shape, f"expected shape {want.shape}, got {got.shape}"
+    np.testing.assert_allclose(got, want, rtol=0.0005, atol=0.0001)
