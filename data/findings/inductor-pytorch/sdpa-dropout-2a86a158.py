@@ -1,4 +1,4 @@
-"""inductor/pytorch: torch.nn.functional.scaled_dot_product_attention: accepted when dropout_p is over 1
+"""inductor/pytorch: torch.nn.functional.scaled_dot_product_attention: accepted when dropout_p is over 1, the result is not empty
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
 Reduced from generated settings (finding 2a86a158d4352e16). Fails with: dropout_p is over 1.
