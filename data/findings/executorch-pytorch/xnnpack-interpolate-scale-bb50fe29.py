@@ -1,4 +1,4 @@
-"""executorch/pytorch: torch.nn.functional.interpolate: wrong pixels when scale_factor times a size is no integer
+"""executorch/pytorch: torch.nn.functional.interpolate: wrong pixels when scale_factor gives no whole size
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels xnnpack.
 Written by hand. Fails with: mode is bilinear, align_corners is not True, scale_factor times a size is no integer, recompute_scale_factor is not True, not all pixels are equal, XNNPACK computes it.

@@ -1,4 +1,4 @@
-"""openvino/onnx: MatMul: wrong shape or crash when a dequantised B has rank 3 or more and its leading axes are 1
+"""openvino/onnx: MatMul: wrong shape or crash when a dequantised B has leading axes of 1
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Written by hand. Fails with: B is a constant int8, uint8, int4 or uint4 and dequantised, not by blocks, all axes of B before the matrix are 1, B has rank 3 with 4 rows or more and 2 columns or more and A has rank 2 or B has rank 4 or more and A has rank 2 or more, A is not quantised.
