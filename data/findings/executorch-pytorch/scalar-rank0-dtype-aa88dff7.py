@@ -1,7 +1,7 @@
-"""executorch/pytorch: torch.add: int64 when a number of int32 is added to a Python number
+"""executorch/pytorch: torch.add: int64 when a Python number is added to an int32 scalar tensor
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Reduced from a test of PyTorch (finding aa88dff703ba0b99). Fails with: input has no dimension, the other operand is a Python number, the dtype of input is narrower than the one that such a number has as a tensor, the call is add, sub, mul or //, or is decomposed into them.
+Reduced from a test of PyTorch (finding aa88dff703ba0b99). Fails with: input has no dimension, the other operand is a Python number, the dtype of input is narrower than the one that such a number has as a tensor, the call is add, sub, mul, //, div with a rounding_mode or / of floating-point numbers, or is decomposed into them.
 Expected: int32 ()
 Actual: expected int32 (), got int64 ()
 """

@@ -1,7 +1,7 @@
-"""executorch/pytorch: torch.nn.functional.interpolate: other pixels when scale_factor gives no whole size
+"""executorch/pytorch: torch.nn.functional.interpolate: wrong pixels when scale_factor gives no whole size
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels xnnpack.
-Written by hand. Fails with: mode is bilinear, align_corners is not True, scale_factor times a size is no integer, recompute_scale_factor is not True, XNNPACK computes it.
+Written by hand. Fails with: mode is bilinear, align_corners is not True, scale_factor times a size is no integer, recompute_scale_factor is not True, not all pixels are equal, XNNPACK computes it.
 Expected: [3, 5, 13, 15]
 Actual: [4.5, 7, 17, 19.5]
 """

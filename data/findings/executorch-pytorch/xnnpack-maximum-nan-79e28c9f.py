@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.maximum: a number when an operand is NaN
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels xnnpack.
-Written by hand. Fails with: one operand is NaN and the other is not, XNNPACK computes it.
+Written by hand. Fails with: the first operand has NaN and several elements along its last axis or it has one there and the second has NaN, the other operand is no NaN at that place, XNNPACK computes it.
 Expected: [nan, nan]
 Actual: [1, nan]
 """

@@ -1,7 +1,7 @@
 """inductor/pytorch: torch.index_add, torch.index_copy, torch.index_select: accepted when index is negative
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
-Written by hand. Fails with: index is negative.
+Written by hand. Fails with: index is negative, but not below minus the size.
 Actual: accepted: expected an error (RuntimeError: index -1 is out of bounds for dimension 0 with size 4), got a result
 """
 

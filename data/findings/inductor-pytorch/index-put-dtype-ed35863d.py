@@ -1,7 +1,7 @@
 """inductor/pytorch: torch.index_put: accepted when input and values differ in dtype
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
-Written by hand. Fails with: input and values differ in dtype.
+Written by hand. Fails with: input and values differ in dtype, the indices are integers.
 Actual: accepted: expected an error (RuntimeError: Index put requires the source and destination dtypes match, got Byte for the destination and Float for the source.), got a result
 """
 

@@ -1,7 +1,7 @@
 """inductor/pytorch: torch.nn.functional.scaled_dot_product_attention: accepted when dropout_p is over 1
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
-Reduced from generated settings (finding 2a86a158d4352e16). Fails with: dropout_p is over 1.
+Reduced from generated settings (finding 2a86a158d4352e16). Fails with: dropout_p is over 1, the result is not empty.
 Actual: accepted: expected an error (RuntimeError: dropout probability has to be between 0 and 1, but got 1.5), got a result
 """
 

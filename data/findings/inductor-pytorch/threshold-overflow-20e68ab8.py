@@ -1,7 +1,7 @@
-"""inductor/pytorch: torch.nn.functional.threshold: accepted when value does not fit the dtype
+"""inductor/pytorch: torch.nn.functional.threshold: accepted when value or threshold overflows the dtype
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
-Reduced from generated settings (finding 20e68ab8fc642693). Fails with: input has integers, value is a float that their dtype cannot hold.
+Reduced from generated settings (finding 20e68ab8fc642693). Fails with: dtype(input) is an integer dtype or float16, threshold or a value that is a float cannot be converted to it without overflow.
 Actual: accepted: expected an error (RuntimeError: value cannot be converted to type uint8_t without overflow), got a result
 """
 

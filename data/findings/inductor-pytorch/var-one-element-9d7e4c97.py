@@ -1,7 +1,7 @@
-"""inductor/pytorch: torch.var, torch.std: 0 for NaN with correction=0 when the one element is NaN or infinite
+"""inductor/pytorch: torch.var, torch.std: 0 for one NaN or infinity when correction is below 1
 
 Seen with torch 2.13.0+cpu, cxx g++, backend inductor.
-Reduced from a generated program (finding 9d7e4c979f9c6ffc). Fails with: input has one element, which is NaN or infinite, correction=0.
+Reduced from a generated program (finding 9d7e4c979f9c6ffc). Fails with: input has one element, which is NaN or infinite, correction is below 1.
 Actual: nan: expected nan, got 0.0
 """
 

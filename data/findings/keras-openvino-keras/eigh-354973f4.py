@@ -1,7 +1,7 @@
 """keras-openvino/keras: keras.ops.eigh: abort (SIGSEGV) for any matrix
 
 Seen with keras 3.15.1, openvino 2026.4.1-22982-e213a147257-releases/2026/4.
-Found by hand beside the findings of the campaign. Fails with: x is any symmetric matrix.
+Found by hand beside the findings of the campaign. Fails with: x is any symmetric matrix of two rows or more.
 Actual: signal 11:
 """
 

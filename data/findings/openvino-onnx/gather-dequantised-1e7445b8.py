@@ -1,7 +1,7 @@
 """openvino/onnx: Gather: wrong result when data has scales along a later axis
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: data is a constant int8, uint8, int4 or uint4, data is dequantised with scales along another axis than the first, not by blocks, there are two scales or more, also equal ones.
+Written by hand. Fails with: data is a constant int8, uint8, int4 or uint4, data is dequantised with scales along another axis than the first, not by blocks, there are two scales or more, two scales or zero points differ or the first axis is longer than there are scales.
 Expected: [[1, 6], [4, 16]]
 Actual: values differ: [1, 3, 8, 16] (ACTUAL), [1, 6, 4, 16] (DESIRED)
 """

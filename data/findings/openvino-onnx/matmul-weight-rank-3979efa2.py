@@ -1,7 +1,7 @@
-"""openvino/onnx: MatMul: wrong shape when a dequantised B has more axes than A
+"""openvino/onnx: MatMul: wrong shape or crash when a dequantised B has leading axes of 1
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: B is a constant int8, uint8, int4 or uint4 and dequantised, not by blocks, B has rank 3 with 4 rows or more and 2 columns or more or rank 4 or more, all axes of B before the matrix are 1, A has a lower rank than B but at least 2, A is not quantised.
+Written by hand. Fails with: B is a constant int8, uint8, int4 or uint4 and dequantised, not by blocks, all axes of B before the matrix are 1, B has rank 3 with 4 rows or more and 2 columns or more and A has rank 2 or B has rank 4 or more and A has rank 2 or more, A is not quantised.
 Expected: [[[16, 20]]], of shape [1, 1, 2]
 Actual: shape differs: (1, 2) (ACTUAL), (1, 1, 2) (DESIRED)
 """

@@ -1,7 +1,7 @@
 """openvino/onnx: Mul: zeros in later batches when a constant scales a ReduceSum of integers of rank 3
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Fails with: data has rank 3 and integers, an axis but the first is reduced and the first is not, what reads the result multiplies by or adds one constant or negates.
+Fails with: data has rank 3 and integers, an axis but the first is reduced and the first is not, the result with keepdims=1 has more entries along its first dimension than along its second, what reads the result multiplies by or adds one constant or negates.
 Expected: the sums 3 and 12, negated
 Actual: values: expected -20, got 0: only the results of the first batch are right
 """
