@@ -13,7 +13,7 @@ from pathlib import Path
 import opera
 
 HEAVY = {
-    "torch", "torchvision", "onnx", "onnxscript", "tvm", "openvino", "onnxruntime", "tensorflow", "keras", "jax", "iree", "executorch",
+    "torch", "torchvision", "onnx", "onnxscript", "tvm", "openvino", "onnxruntime", "tensorflow", "keras", "jax", "iree", "executorch", "tinygrad",
     "tensorrt", "scipy", "pandas",
 }  # fmt: skip
 BESIDE_A_LIBRARY = re.compile(
