@@ -13,8 +13,8 @@ from pathlib import Path
 import opera
 
 HEAVY = {
-    "torch", "torchvision", "onnx", "onnxscript", "tvm", "openvino", "onnxruntime", "tensorflow", "keras", "jax", "iree", "executorch", "tinygrad",
-    "tensorrt", "scipy", "pandas",
+    "torch", "torchvision", "onnx", "onnxscript", "tvm", "openvino", "onnxruntime", "tensorflow", "keras", "jax", "iree", "executorch",
+    "tensorrt", "tinygrad", "scipy", "pandas",
 }  # fmt: skip
 BESIDE_A_LIBRARY = re.compile(
     r"opera\.(templates|instrumentation|extensions\.(models|programs|stablehlo)\.templates|extensions\.opidiff\.companion_text"
