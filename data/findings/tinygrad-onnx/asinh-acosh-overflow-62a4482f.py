@@ -1,7 +1,7 @@
 """tinygrad/onnx: Asinh and Acosh: input whose square overflows, infinite result
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the operator is Asinh or Acosh, the input is positive and finite, its square overflows in its dtype.
+Written by hand. Fails with: the operator is Asinh or Acosh, the input is positive and finite, its square (float32, float64) or its double (float16) overflows.
 Actual: values: expected 46.7448502, got inf (100% of the elements)
 """
 

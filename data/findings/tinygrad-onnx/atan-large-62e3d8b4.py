@@ -1,7 +1,7 @@
 """tinygrad/onnx: Atan: input of large magnitude, 0 or NaN in place of a right angle
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the square of the input overflows in its dtype.
+Written by hand. Fails with: the input is infinite or it is float32 or float64 and its square overflows.
 Actual: values: expected 1.57079637, got 0 (100% of the elements)
 """
 

@@ -1,7 +1,7 @@
 """tinygrad/onnx: Attention: a query whose keys are all masked, NaN
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: each key of a query is masked by a bool attn_mask or by minus infinity, softcap is not given.
+Written by hand. Fails with: each key of a query is masked, softcap is not given.
 Actual: values: expected 0, got nan (50% of the elements)
 """
 

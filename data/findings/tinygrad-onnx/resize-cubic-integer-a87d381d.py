@@ -1,7 +1,7 @@
 """tinygrad/onnx: Resize: cubic and an integer input, the output is float32
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: mode=cubic, the input has an integer dtype.
+Written by hand. Fails with: mode=cubic, the input has an integer dtype, a size changes.
 Actual: dtype: expected int32, got float32
 """
 

@@ -1,7 +1,7 @@
-"""tinygrad/onnx: Resize: linear and a signed integer input, the output is float32
+"""tinygrad/onnx: Resize: linear and an integer input but uint8, the output is float32
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: mode=linear, the input is int32 or int8 or int16 or int64 or uint16.
+Written by hand. Fails with: mode=linear, the input has an integer dtype but uint8, a size changes.
 Actual: dtype: expected int32, got float32
 """
 

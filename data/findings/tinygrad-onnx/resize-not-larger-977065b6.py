@@ -1,7 +1,7 @@
-"""tinygrad/onnx: Resize: not_larger without axes, dimensions of batch and channels are left out
+"""tinygrad/onnx: Resize: not_larger with sizes of batch and channels, which are left out
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: keep_aspect_ratio_policy is not_larger, axes are not given, each of the last sizes is larger than the input.
+Written by hand. Fails with: keep_aspect_ratio_policy is not_larger, axes are not given or name batch and channels, each of the other sizes is larger than the input.
 Actual: shape: expected (1, 1, 2, 2), got (1, 1, 4, 4)
 """
 

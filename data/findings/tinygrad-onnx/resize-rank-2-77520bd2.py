@@ -1,7 +1,7 @@
 """tinygrad/onnx: Resize: input of rank 1 or 2, returned as it is
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the input has rank 1 or 2.
+Written by hand. Fails with: the input has rank 1 or 2, a size changes.
 Actual: shape: expected (4, 4), got (2, 2)
 """
 
