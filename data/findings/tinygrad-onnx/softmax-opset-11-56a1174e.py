@@ -1,7 +1,7 @@
-"""tinygrad/onnx: Softmax: several dimensions from axis on at opset 1 to 12, normalises one dimension
+"""tinygrad/onnx: Softmax: dimensions behind axis at opset 1 to 12, it normalises along axis alone
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: opset is 12 or lower, two or more dimensions from axis on are longer than 1.
+Written by hand. Fails with: opset is 12 or lower, a dimension behind axis (by default 1) is longer than 1.
 Actual: values: expected 0.0152194286, got 0.119202919 (100% of the elements)
 """
 
@@ -30,4 +30,4 @@ actual = [value.numpy() for value in outputs.values()]
 assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
 for want, got in zip(expected, actual):
     assert (got.dtype, got.shape) == (want.dtype, want.shape), f"expected {want.dtype} {want.shape}, got {got.dtype} {got.shape}"
-    np.testing.assert_allclose(got, want, rtol=0.0001, atol=1e-06)
+    np.testing.assert_allclose(got, want, rtol=0.001, atol=1e-06)
