@@ -97,7 +97,7 @@ class TinygradAdapter(Adapter):
         return [self._value(each) for each in compiled.values()]
 
     def _value(self, value: Any) -> Any:
-        if isinstance(value, list | tuple):
+        if type(value) in (list, tuple):
             return [self._value(each) for each in value]
         if not isinstance(value, self._tinygrad.Tensor):
             return value
