@@ -189,7 +189,13 @@ def test_doctor_passes_every_adapter_of_the_main_environment(tmp_path: Path) -> 
     broken = [(each["name"], each["frontend"], each["reason"]) for each in adapters if each["state"] not in ("pass", "absent")]
     assert {each[0] for each in broken} <= apart, broken
     others = {f"onnxruntime-{name}" for name in ("ggml", "openvino", "plugin", "tensorrt-rtx", "webgpu")}
-    assert {each["name"] for each in adapters if each["state"] == "absent"} <= {"executorch", "inductor-cuda", "tensorrt", *others}
+    assert {each["name"] for each in adapters if each["state"] == "absent"} <= {
+        "executorch",
+        "inductor-cuda",
+        "tensorrt",
+        "tinygrad",
+        *others,
+    }
     names = {(each["name"], each["frontend"]) for each in adapters if each["ok"]}
     subjects = {(name, frontend) for name in ("tvm", "openvino", "onnxruntime") for frontend in ("onnx", "pytorch")}
     assert names >= subjects | {("inductor", "pytorch")}

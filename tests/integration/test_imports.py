@@ -14,7 +14,7 @@ import opera
 
 HEAVY = {
     "torch", "torchvision", "onnx", "onnxscript", "tvm", "openvino", "onnxruntime", "tensorflow", "keras", "jax", "iree", "executorch",
-    "tensorrt", "scipy", "pandas",
+    "tensorrt", "tinygrad", "scipy", "pandas",
 }  # fmt: skip
 BESIDE_A_LIBRARY = re.compile(
     r"opera\.(templates|instrumentation|extensions\.(models|programs|stablehlo)\.templates|extensions\.opidiff\.companion_text"

@@ -106,7 +106,7 @@ COLUMNS = {"onnx": "ONNX", "pytorch": "PyTorch", "keras": "Keras", "tensorflow":
 NAMES = {"tvm": "TVM", "tvm-stablehlo": "TVM", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "iree": "IREE", "xla": "XLA",
          "inductor": "Inductor", "inductor-cuda": "Inductor on a GPU",
          "litert": "LiteRT", "litert-int8": "LiteRT in 8 bits", "executorch": "ExecuTorch", "keras-openvino": "Keras' OpenVINO backend",
-         "tensorrt": "TensorRT", "onnxruntime-ggml": "ggml, by ONNX Runtime"}  # fmt: skip
+         "tensorrt": "TensorRT", "onnxruntime-ggml": "ggml, by ONNX Runtime", "tinygrad": "tinygrad"}  # fmt: skip
 """The rows of the README's table; all other projects are one row."""
 
 

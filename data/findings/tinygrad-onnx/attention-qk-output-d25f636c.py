@@ -1,0 +1,38 @@
+"""tinygrad/onnx: Attention: output 3 and qk_matmul_output_mode=1, has the mask in place of softcap
+
+Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
+Written by hand. Fails with: output 3 is wanted, qk_matmul_output_mode=1, attn_mask or is_causal or softcap changes a score.
+Actual: values: expected 2, got -1 (50% of the elements)
+"""
+
+import numpy as np
+import onnx
+from tinygrad import Tensor
+from tinygrad.helpers import DEV
+from tinygrad.nn.onnx import OnnxRunner
+
+DEV.value = "CPU"
+model = onnx.parser.parse_model("""
+<
+   ir_version: 11,
+   opset_import: ["" : 23]
+>
+g (float[1,1,2,1] Q, float[1,1,3,1] K, float[1,1,3,1] V, float[2,3] attn_mask) => (float[] y, float[] s) {
+   y, "", "", s = Attention <qk_matmul_output_mode: int = 1> (Q, K, V, attn_mask)
+}
+""")
+inputs = {
+    "Q": np.array([[[[1.0], [2.0]]]], np.float32),
+    "K": np.array([[[[1.0], [2.0], [3.0]]]], np.float32),
+    "V": np.array([[[[2.0], [4.0], [90.0]]]], np.float32),
+    "attn_mask": np.array([[0.0, -3.0, 0.0], [1.0, 0.0, 2.0]], np.float32),
+}
+expected = [np.array([[[[78.3113251], [87.884903]]]], np.float32), np.array([[[[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]]]], np.float32)]
+
+outputs = OnnxRunner(Tensor(model.SerializeToString()))(inputs)
+actual = [value.numpy() for value in outputs.values()]
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    assert (got.dtype, got.shape) == (want.dtype, want.shape), f"expected {want.dtype} {want.shape}, got {got.dtype} {got.shape}"
+    np.testing.assert_allclose(got, want, rtol=0.0001, atol=1e-06)

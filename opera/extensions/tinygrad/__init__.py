@@ -1,0 +1,1 @@
+"""tinygrad's ONNX frontend on the CPU: the adapter."""
