@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.nn.functional.hardtanh: the first of two activations is lost
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels xnnpack.
-Written by hand. Fails with: a relu or hardtanh follows add, sub, mul, linear or a convolution, another relu or hardtanh with wider limits follows it, XNNPACK computes them.
+Written by hand. Fails with: a relu or hardtanh follows add, sub, mul, linear or a convolution with constant weights, another relu or hardtanh follows it, whose limits are wider at an end, XNNPACK computes them.
 Expected: [0, 4]
 Actual: [-1, 4]
 """
