@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.fmod: wrong remainder of integers beyond 2**53
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: dtype of the result is int64, an operand is larger than 2**53 in magnitude and not a number of float64.
+Written by hand. Fails with: dtype of the result is int64, rounding the operands to float64 changes the remainder.
 Expected: [3]
 Actual: [2]
 """

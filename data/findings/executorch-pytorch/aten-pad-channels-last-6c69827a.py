@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.nn.functional.pad: wrong numbers when the memory format is channels_last
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: input has the memory format channels_last, another axis than the first is padded with a number.
+Written by hand. Fails with: input has the memory format channels_last, another axis than the first is padded with a number, height and width of the result are not both 1.
 Expected: [0, 0, 1, 0, 2, 3, 0, 4, ...]
 Actual: [0, 4, 1, 0, 6, 3, 0, 0, ...]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.nn.functional.pdist: NaN is lost when p is an infinity
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: p=inf, input has NaN.
+Written by hand. Fails with: p=inf, input has NaN and several rows.
 Expected: [nan]
 Actual: [1]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.var: NaN when correction is the number of elements or more
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: correction is the number of reduced elements or more, the elements differ.
+Written by hand. Fails with: correction is the number of reduced elements or more, the elements differ and are finite.
 Expected: [inf]
 Actual: [nan]
 """

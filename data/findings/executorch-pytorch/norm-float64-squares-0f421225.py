@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.nn.functional.group_norm: sums of float64 are kept in float32
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: dtype(input)=float64, float32 does not hold the sum of the normalised numbers or that of their squares, mean and variance are those of input, layer_norm has fewer than 256 numbers.
+Written by hand. Fails with: dtype(input)=float64, float32 does not hold the sum of the normalised numbers or that of their squares, mean and variance are those of input.
 Expected: [-1.342, -0.4472, 0.4472, 1.342]
 Actual: [-0, -0, 0, 0]
 """
