@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -109,6 +110,20 @@ def test_removing_it_takes_its_entry_away(executorch: Path) -> None:
     assert (executorch / "opera.toml").read_text().strip() == COMMENTED.strip()
     states = {entry["state"] for entry in opera(executorch, "doctor", "--compiler", "executorch", code=3)["adapters"]}
     assert states == {"absent"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("clang") is None, reason="clang comes from the system, not from our set-up")
+def test_operators_that_tinygrad_has_pass_and_others_are_unsupported(tmp_path: Path) -> None:
+    made = opera(tmp_path, "env", "create", "tinygrad")
+    assert [(check["frontend"], check["state"]) for check in made["environments"][0]["checks"]] == [("onnx", "pass"), ("pytorch", "pass")]
+    opera(tmp_path, "import", str(SAMPLES / "onnx.jsonl"))
+    run = ("run", "--compiler", "tinygrad", "--frontend", "onnx", "--exit-zero", "--quiet", "-j", "1", "--cap", "1")
+    good = opera(tmp_path, *run, "-k", "onnx.Relu or onnx.MatMul")
+    assert good["verdicts"] == {"pass": good["executed"]}
+    assert good["versions"]["compiler"]["device"] == "CPU"
+    declined = opera(tmp_path, *run, "-k", "onnx.LSTM", code=4)
+    assert declined["verdicts"] == {"unsupported": declined["executed"]}
 
 
 def test_without_its_package_tensorrt_is_absent_and_doctor_says_what_it_takes(tmp_path: Path) -> None:
