@@ -68,6 +68,9 @@ class Limit:
     dtypes: str
     converts: bool = True
 
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.dtypes}"
+
 
 @cache
 def _largest(dtype: str) -> str:

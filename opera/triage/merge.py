@@ -165,13 +165,11 @@ def _in_any_call(candidates: Sequence[Candidate]) -> Iterator[Join]:
     alike: dict[Shared, list[Candidate]] = defaultdict(list)
     for each in candidates:
         symptom, trigger = each.symptom, each.trigger
-        if trigger is None or trigger.settings():
-            continue
-        what = {
-            Verdict.INCONSISTENT: f"output {each.wrong_element.get('output', 0)}",
-            Verdict.CRASH: f"{symptom.kind} in {symptom.stage and symptom.stage.value}",
-        }.get(symptom.verdict)
-        if what is not None:
+        if trigger is not None and not trigger.settings():
+            wrong = symptom.verdict is Verdict.INCONSISTENT
+            what = (
+                f"output {each.wrong_element.get('output', 0)}" if wrong else f"{symptom.kind} in {symptom.stage and symptom.stage.value}"
+            )
             alike[shared(subject=symptom.subject, converter=symptom.converter, failure=f"{what} of {trigger.api} in any call")].append(each)
     for key, found in alike.items():
         always = next((each for each in found if each.trigger is not None and not each.trigger.properties), None)
@@ -182,15 +180,11 @@ def _in_any_call(candidates: Sequence[Candidate]) -> Iterator[Join]:
 
 
 def _end_of_range(candidates: Sequence[Candidate]) -> Iterator[Join]:
-    return _by_key(_limits(candidates))
-
-
-def _limits(candidates: Sequence[Candidate]) -> Keys:
-    """What became of a number at the end of a range, and the dtypes; within one dtype, the core of the trigger as well."""
-    for each in candidates:
-        if each.trigger is not None and each.limit is not None:
-            failure = f"{each.limit.kind}, {each.limit.dtypes}"
-            yield each, shared(subject=each.symptom.subject, failure=failure, condition=not each.limit.converts and each.core)
+    return _by_key(
+        (each, shared(subject=each.symptom.subject, failure=each.limit, condition=not each.limit.converts and each.core))
+        for each in candidates
+        if each.trigger is not None and each.limit is not None
+    )
 
 
 # A part that fails alone.
