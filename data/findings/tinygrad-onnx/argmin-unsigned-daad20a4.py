@@ -1,7 +1,7 @@
 """tinygrad/onnx: ArgMin: 0 of an unsigned or the lowest signed integer, its index is not found
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the input has an integer dtype, its minimum is 0 of an unsigned dtype or the lowest number of a signed dtype, a larger number is there as well.
+Written by hand. Fails with: the input has an integer dtype, its minimum is 0 of an unsigned dtype or the lowest number of a signed dtype, a larger number is there as well, the input is neither a vector of four or more uint8 or uint16 nor one of two int32 or int64.
 Actual: values: expected 1, got 2 (100% of the elements)
 """
 

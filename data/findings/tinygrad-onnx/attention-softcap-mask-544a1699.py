@@ -1,7 +1,7 @@
-"""tinygrad/onnx: Attention: softcap with a mask, masked keys take part
+"""tinygrad/onnx: Attention: softcap comes after the mask, masked keys take part
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: softcap is greater than 0, attn_mask changes or is_causal hides a score.
+Written by hand. Fails with: softcap is greater than 0 or output 3 is wanted with qk_matmul_output_mode=1, attn_mask changes or is_causal hides a score or softcap changes one in output 3 of mode 1.
 Actual: values: expected 64.3107605, got 63.3798065 (100% of the elements)
 """
 

@@ -1,7 +1,7 @@
-"""tinygrad/onnx: Conv, MaxPool, AveragePool: SAME_UPPER and steps that skip elements, cuts the input
+"""tinygrad/onnx: Conv, MaxPool, AveragePool: SAME and steps that skip elements, cuts the input
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: auto_pad is SAME_UPPER, the last window ends before the input does.
+Written by hand. Fails with: auto_pad is SAME_UPPER or SAME_LOWER, the last window ends before the input does, by two elements or more if it is SAME_LOWER.
 Actual: values: expected 1, got 2 (100% of the elements)
 """
 

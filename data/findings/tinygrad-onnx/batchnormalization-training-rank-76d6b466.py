@@ -1,4 +1,4 @@
-"""tinygrad/onnx: BatchNormalization: training_mode=1 and another rank than 4, crash
+"""tinygrad/onnx: BatchNormalization: training_mode=1 and another rank than 4, crash or wrong statistics
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
 Written by hand. Fails with: training_mode=1, the rank of the input is not 4.

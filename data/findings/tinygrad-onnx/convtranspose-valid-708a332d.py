@@ -1,7 +1,7 @@
 """tinygrad/onnx: ConvTranspose: auto_pad VALID, the output is cut or padded as by SAME_LOWER
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: auto_pad is VALID, the dilated kernel and output_padding are together another size than the stride.
+Written by hand. Fails with: auto_pad is VALID, the dilated kernel and output_padding are together another size than the stride, output_shape is not given.
 Actual: shape: expected (1, 1, 5), got (1, 1, 3)
 """
 

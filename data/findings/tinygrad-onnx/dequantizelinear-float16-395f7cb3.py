@@ -1,7 +1,7 @@
 """tinygrad/onnx: DequantizeLinear: float16 scale and an integer beyond float16, infinity
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the scale is float16, x minus the zero point is 65520 or more in magnitude.
+Written by hand. Fails with: the scale is float16, x minus the zero point is 65520 or more in magnitude, its product with the scale is less.
 Actual: values: expected 65.5625, got inf (50% of the elements)
 """
 

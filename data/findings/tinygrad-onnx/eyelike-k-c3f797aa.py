@@ -1,7 +1,7 @@
 """tinygrad/onnx: EyeLike: k is not 0 and rows are as many as columns or more, wrong diagonal
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: k is not 0, the input has as many rows as columns or more.
+Written by hand. Fails with: k is not 0, the input has as many rows as columns or more, k is not the number of rows or the input is square.
 Actual: values: expected 0, got 1 (75% of the elements)
 """
 

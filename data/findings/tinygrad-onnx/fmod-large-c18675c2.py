@@ -1,7 +1,7 @@
 """tinygrad/onnx: Mod: fmod=1 and a quotient that is rounded up or very large, wrong remainder
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: fmod=1, the operands are floating-point numbers, the quotient is rounded up to a whole number or its product with the divisor is not exact or the divisor is infinite.
+Written by hand. Fails with: fmod=1, the operands are float32 or float64 or the divisor is infinite, rounding the quotient changes its whole part or the divisor is infinite.
 Actual: values: expected 1, got 256 (100% of the elements)
 """
 

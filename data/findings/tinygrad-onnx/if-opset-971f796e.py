@@ -1,7 +1,7 @@
 """tinygrad/onnx: If: a branch runs Softmax without axis, as at opset 1
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: a branch of If has a Softmax without axis, the opset is 13 or higher, the rank of its input is not 2.
+Written by hand. Fails with: the branch of If that is taken has a Softmax without axis, the opset is 13 or higher, the rank of its input is not 2.
 Actual: values: expected 0.268941402, got 0.119202919 (100% of the elements)
 """
 
