@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.nn.functional.batch_norm: inf or NaN when a step leaves the range of float16
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: dtype(input)=float16, running statistics are used, input minus the mean or 1/sqrt(var + eps) or their product is larger than 65504, the result is not.
+Written by hand. Fails with: dtype(input)=float16, running statistics are used, input minus the mean or 1/sqrt(var + eps) or their product, with or without weight, is larger than 65504, the result is not.
 Expected: [700]
 Actual: [inf]
 """

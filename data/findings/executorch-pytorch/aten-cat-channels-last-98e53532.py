@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.cat: wrong numbers when the memory format is channels_last
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: input has the memory format channels_last, dim is not 0, height and width are not both 1.
+Written by hand. Fails with: several inputs have the memory format channels_last, dim is not 0, height and width are not both 1.
 Expected: [0, 1, 2, 3, 4, 5, 6, 7, ...]
 Actual: [0, 2, -0, -2, 4, 6, -4, -6, ...]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.flip: wrong numbers when the memory format is channels_last
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: input has the memory format channels_last, dims has another axis than the first, height and width are not both 1.
+Written by hand. Fails with: input has the memory format channels_last, dims has another axis than the first that has several elements, height and width are not both 1.
 Expected: [4, 5, 6, 7, 0, 1, 2, 3]
 Actual: [2, 3, 0, 1, 6, 7, 4, 5]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.nn.functional.layer_norm: wrong numbers when the memory format is channels_last
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: input has the memory format channels_last, several channels, height and width are not both 1.
+Written by hand. Fails with: input has the memory format channels_last, several channels, height and width are not both 1, normalized_shape has several elements.
 Expected: [-1, 1, -1, 1, 1, -1, 1, -1]
 Actual: [-1, 1, 1, -1, 1, -1, 1, -1]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.log_softmax: wrong numbers when the memory format is channels_last
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: input has the memory format channels_last, dim is not 0, height and width are not both 1.
+Written by hand. Fails with: input has the memory format channels_last, dtype(input) is not float64, dim has several elements, height and width are not both 1.
 Expected: [-4.018, -4.018, -4.018, -4.018, -0.01815, -0.01815, -0.01815, -0.01815]
 Actual: [-2.127, -2.127, -2.127, -2.127, -0.1269, -0.1269, -0.1269, -0.1269]
 """

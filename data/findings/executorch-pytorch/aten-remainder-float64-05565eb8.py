@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.remainder: inf, or rounded to float32, when the operands have float64
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: dtype of the result is float64, float32 does not hold the remainder of fmod.
+Written by hand. Fails with: dtype of the result is float64, float32 does not hold the remainder of fmod, or its sum with the divisor where their signs differ.
 Expected: [1e200]
 Actual: [inf]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.scatter: wrong numbers when the memory format is channels_last
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: input has the memory format channels_last, several channels, height and width are not both 1.
+Written by hand. Fails with: input, index or src has the memory format channels_last, several channels, height and width are not both 1.
 Expected: [100, 1, 2, 3, 4, 5, 6, 7]
 Actual: [100, 4, 1, 5, 2, 6, 3, 7]
 """

@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.mul: inf when a Python number is out of the range of float16
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: dtype(input)=float16, the other operand is a Python number that float16 rounds to an infinity or 0, the call is mul, div or floor_divide.
+Written by hand. Fails with: dtype(input)=float16, the other operand is a Python number that float16 rounds to an infinity or 0, with the number itself float16 has another result, the call is mul, div or floor_divide.
 Expected: [100.1]
 Actual: [inf]
 """

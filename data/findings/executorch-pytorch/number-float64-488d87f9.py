@@ -1,7 +1,7 @@
 """executorch/pytorch: torch.mul: a Python number is rounded to float32 when input has float64
 
 Seen with torch 2.13.0+cpu, executorch 1.5.1, kernels portable.
-Written by hand. Fails with: dtype of the result is float64, the other operand is a Python float that float32 does not hold, the call is add, sub, mul, div, floor_divide or remainder, or is decomposed into them.
+Written by hand. Fails with: dtype of the result is float64, the other operand is a Python float that float32 does not hold, rounding it to float32 changes the result, the call is add, sub, mul, div, floor_divide or remainder, or is decomposed into them.
 Expected: [1e10]
 Actual: [inf]
 """

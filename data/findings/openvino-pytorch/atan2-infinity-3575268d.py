@@ -1,7 +1,7 @@
 """openvino/pytorch: torch.atan2: NaN in place of +-pi/4 or +-3pi/4 for two infinities
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: input and other are infinite, or input is NaN and other is 0; dtype is float32 or float16.
+Written by hand. Fails with: input and other are infinite and dtype is float32 or float16, or input is NaN and other is 0.
 Actual: nan: expected 0.7853981852531433, got nan (50% of the elements)
 """
 

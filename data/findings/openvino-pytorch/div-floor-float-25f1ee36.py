@@ -1,7 +1,7 @@
 """openvino/pytorch: torch.div(rounding_mode="floor"): 1.0 by 0.1 is 10, not 9, for floats
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: input and other are floating-point, rounding input / other changes its floor, or input is infinite.
+Written by hand. Fails with: the result is floating-point, rounding input / other to float32 or float64 changes its floor, or input is infinite and other finite and not 0, or other is infinite and input finite and of the other sign.
 Actual: values differ: [0]: 10.0 (ACTUAL), 9.0 (DESIRED)
 """
 

@@ -1,7 +1,7 @@
 """openvino/pytorch: torch.div(rounding_mode="trunc"): -2147483648 for a quotient beyond int32
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: rounding_mode=trunc, the quotient is floating-point, and beyond int32 (float16: beyond its range), infinite or NaN.
+Written by hand. Fails with: rounding_mode=trunc, the quotient is floating-point, and beyond int32, infinite or NaN, and not negative for float16.
 Actual: values differ: [0]: -2147483648.0 (ACTUAL), 3000000000.0 (DESIRED)
 """
 

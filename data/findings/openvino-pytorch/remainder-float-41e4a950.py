@@ -1,7 +1,7 @@
 """openvino/pytorch: torch.remainder: 1.0 by 0.1 is 0, not 0.1, for floats
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: input and other are floating-point, rounding input / other changes its floor, or other is infinite and input is not.
+Written by hand. Fails with: the result is floating-point, rounding input / other changes its floor, or rounding other times that floor changes it, or other is infinite and input finite.
 Actual: values differ: [0]: 0.0 (ACTUAL), 0.09999998658895493 (DESIRED)
 """
 

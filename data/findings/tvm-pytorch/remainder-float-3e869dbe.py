@@ -1,7 +1,7 @@
 """tvm/pytorch: torch.remainder: 1.0 by 0.1 is 0, not 0.1, for floats
 
 Seen with torch 2.13.0+cpu, tvm 0.27.0.post1, target llvm, pipeline default.
-Written by hand. Fails with: input and other are floating-point, rounding input / other changes its floor, or other is infinite and input is not.
+Written by hand. Fails with: the result is floating-point, rounding input / other changes its floor, or rounding other times that floor changes it, or other is infinite and input finite.
 Actual: values differ: [0]: 0.0 (ACTUAL), 0.09999998658895493 (DESIRED)
 """
 
