@@ -1,7 +1,7 @@
 """tinygrad/onnx: Resize: linear, uint8 and neighbours more than 127 apart, values wrap around
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: mode=linear, the input is uint8, two elements between which it interpolates are more than 127 apart.
+Written by hand. Fails with: mode=linear, the input is uint8, of two elements between which it interpolates the second is more than 127 larger or more than 128 smaller than the first.
 Actual: values: expected 64, got 1 (50% of the elements)
 """
 
