@@ -1,7 +1,7 @@
 """tinygrad/onnx: LpNormalization: all elements along the axis are 0 at opset 22, NaN
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the opset is 22 or higher, all elements along the axis are 0.
+Written by hand. Fails with: the opset is 22 or higher, all elements along the axis are 0 or at p=2 their squares vanish in the dtype.
 Actual: values: expected 0, got nan (50% of the elements)
 """
 

@@ -1,7 +1,7 @@
 """tinygrad/onnx: MaxPool: storage_order=1, the tensor of indices is transposed
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: output 1 is wanted, storage_order=1, the places of the selected elements are not symmetric about the diagonal of the last two dimensions.
+Written by hand. Fails with: output 1 is wanted, storage_order=1, the places numbered by rows, and transposed over the last two dimensions, are not the places numbered by columns.
 Actual: values: expected 1, got 3 (75% of the elements)
 """
 

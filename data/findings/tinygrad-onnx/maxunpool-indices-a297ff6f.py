@@ -1,7 +1,7 @@
 """tinygrad/onnx: MaxUnpool: several channels or batches, elements beyond the first are lost
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the input has more than one channel or batch.
+Written by hand. Fails with: the input has more than one channel or batch, an element beyond the first channel of the first batch is not 0.
 Actual: values: expected 2, got 0 (12% of the elements)
 """
 

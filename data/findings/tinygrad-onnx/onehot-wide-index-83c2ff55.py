@@ -1,7 +1,7 @@
 """tinygrad/onnx: OneHot: an index beyond int32, marks a place as if it were in range
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: indices are int64, an index is out of the range of int32 and its low 32 bits are an index of the axis.
+Written by hand. Fails with: indices are int64 or uint64, an index is out of the range of int32 and its low 32 bits are an index of the axis, of uint64 not a negative one.
 Actual: values: expected 0, got 1 (17% of the elements)
 """
 

@@ -1,7 +1,7 @@
 """tinygrad/onnx: Pow: an exponent of a wider float than the base, the output has its dtype
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: base and exponent are floating-point numbers, the exponent has the wider dtype.
+Written by hand. Fails with: base and exponent are floating-point numbers, the exponent has the wider dtype or one is float16 and the other bfloat16.
 Actual: dtype: expected float16, got float32
 """
 

@@ -1,7 +1,7 @@
-"""tinygrad/onnx: QLinearConv: rank 3, or rank 5 and a scale for each channel, crash
+"""tinygrad/onnx: QLinearConv: rank 3, or rank 5 and scales that differ between channels, crash
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the input has rank 3 or it has rank 5 and the weights have a scale for each channel.
+Written by hand. Fails with: the input has rank 3, or the input has rank 5 or more and the scales or zero points of the weights differ between channels.
 Actual: AssertionError: Input Tensor shape (1, 1, 4) does not match the shape of the weights (1, 1, 1, 2). (1 vs. 1)
 """
 

@@ -1,7 +1,7 @@
 """tinygrad/onnx: QuantizeLinear and DequantizeLinear: the last block is not full, crash
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: block_size does not divide the size of the axis.
+Written by hand. Fails with: block_size does not divide the size of the axis, the scale has more than one element.
 Actual: IndexError: shape mismatch: objects cannot be broadcast to a single shape ((2, 5), (2, 6))
 """
 

@@ -1,7 +1,7 @@
 """tinygrad/onnx: QuantizeLinear: quotient beyond int32 and uint8, 0 in place of 255
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the output is uint8, x / y_scale is 2 to the power 31 or larger.
+Written by hand. Fails with: the output is uint8, x / y_scale + y_zero_point, rounded to float32, is 2 to the power 31 or larger.
 Actual: values: expected 255, got 0 (100% of the elements)
 """
 

@@ -1,7 +1,7 @@
 """tinygrad/onnx: QuantizeLinear: halves and uint8, not rounded to the even number
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the output is uint8, x / y_scale is halfway between two numbers.
+Written by hand. Fails with: the output is uint8, x / y_scale is halfway between two numbers, the even one is the smaller and the sum with y_zero_point is between 2 and 255, or it is 1.5 at y_zero_point 0.
 Actual: values: expected 2, got 1 (50% of the elements)
 """
 

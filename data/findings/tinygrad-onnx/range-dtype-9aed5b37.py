@@ -1,7 +1,7 @@
 """tinygrad/onnx: Range: int64, int16 or float64 operands, the output is int32 or float32
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the operands are int64 or int16 or float64, those of int64 are all in the range of int32.
+Written by hand. Fails with: the operands are int16 or float64, or int64 with start and limit minus delta in the range of int32.
 Actual: dtype: expected int64, got int32
 """
 

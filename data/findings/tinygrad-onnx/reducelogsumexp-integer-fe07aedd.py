@@ -1,7 +1,7 @@
 """tinygrad/onnx: ReduceLogSumExp: integer input, the output is float32
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the input is int32 or int64.
+Written by hand. Fails with: the input is int32, int64, uint32 or uint64.
 Actual: dtype: expected int32, got float32
 """
 

@@ -1,7 +1,7 @@
-"""tinygrad/onnx: ReduceLogSumExp: elements whose exponential overflows or vanishes, infinite result
+"""tinygrad/onnx: ReduceLogSumExp: sum of exponentials overflows or vanishes, infinite result
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: exp of a reduced element overflows its dtype or exp of all of them is 0.
+Written by hand. Fails with: the sum of exp over the reduced elements overflows or vanishes in the dtype, the largest of them is finite.
 Actual: values: expected 101.313263, got inf (100% of the elements)
 """
 

@@ -21,8 +21,8 @@ g (int32[1,1,2,2] x, float[4] scales) => (int32[] y0) {
    y0 = Resize <mode: string = "cubic"> (x, "", scales)
 }
 """)
-inputs = {"x": np.array([[[[1, 2], [3, 4]]]], np.int32), "scales": np.array([1.0, 1.0, 2.0, 2.0], np.float32)}
-expected = [np.array([[[[1, 1, 2, 2], [1, 2, 2, 3], [2, 3, 3, 4], [3, 3, 4, 4]]]], np.int32)]
+inputs = {"x": np.array([[[[0, 65536], [131072, 196608]]]], np.int32), "scales": np.array([1.0, 1.0, 2.0, 2.0], np.float32)}
+expected = [np.array([[[[-20736, 1024, 36864, 58624], [22784, 44544, 80384, 102144], [94464, 116224, 152064, 173824], [137984, 159744, 195584, 217344]]]], np.int32)]
 
 outputs = OnnxRunner(Tensor(model.SerializeToString()))(inputs)
 actual = [value.numpy() for value in outputs.values()]

@@ -21,8 +21,8 @@ g (int32[1,1,2,2] x, float[4] scales) => (int32[] y0) {
    y0 = Resize <mode: string = "linear"> (x, "", scales)
 }
 """)
-inputs = {"x": np.array([[[[1, 2], [3, 4]]]], np.int32), "scales": np.array([1.0, 1.0, 2.0, 2.0], np.float32)}
-expected = [np.array([[[[1, 1, 2, 2], [2, 2, 2, 2], [2, 3, 3, 4], [3, 3, 4, 4]]]], np.int32)]
+inputs = {"x": np.array([[[[0, 16], [32, 48]]]], np.int32), "scales": np.array([1.0, 1.0, 2.0, 2.0], np.float32)}
+expected = [np.array([[[[0, 4, 12, 16], [8, 12, 20, 24], [24, 28, 36, 40], [32, 36, 44, 48]]]], np.int32)]
 
 outputs = OnnxRunner(Tensor(model.SerializeToString()))(inputs)
 actual = [value.numpy() for value in outputs.values()]

@@ -1,8 +1,8 @@
 """tinygrad/onnx: Resize: linear, uint8 and neighbours more than 127 apart, values wrap around
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: mode=linear, the input is uint8, two elements between which it interpolates are more than 127 apart.
-Actual: values: expected 64, got 1 (50% of the elements)
+Written by hand. Fails with: mode=linear, the input is uint8, of two elements between which it interpolates the second is more than 127 larger or more than 128 smaller than the first.
+Actual: values: expected 50, got 242 (50% of the elements)
 """
 
 import numpy as np
@@ -21,8 +21,8 @@ g (uint8[1,1,2,2] x, float[4] scales) => (uint8[] y0) {
    y0 = Resize <mode: string = "linear"> (x, "", scales)
 }
 """)
-inputs = {"x": np.array([[[[1, 255], [1, 255]]]], np.uint8), "scales": np.array([1.0, 1.0, 1.0, 2.0], np.float32)}
-expected = [np.array([[[[1, 64, 191, 255], [1, 64, 191, 255]]]], np.uint8)]
+inputs = {"x": np.array([[[[0, 200], [0, 200]]]], np.uint8), "scales": np.array([1.0, 1.0, 1.0, 2.0], np.float32)}
+expected = [np.array([[[[0, 50, 150, 200], [0, 50, 150, 200]]]], np.uint8)]
 
 outputs = OnnxRunner(Tensor(model.SerializeToString()))(inputs)
 actual = [value.numpy() for value in outputs.values()]

@@ -1,7 +1,7 @@
-"""tinygrad/onnx: Resize: not_larger with sizes of batch and channels, which are left out
+"""tinygrad/onnx: Resize: not_larger or not_smaller, the scale leaves out the sizes of batch and channels
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: keep_aspect_ratio_policy is not_larger, axes are not given or name batch and channels, each of the other sizes is larger than the input.
+Written by hand. Fails with: keep_aspect_ratio_policy is not_larger or not_smaller, axes are not given or name batch or channels, sizes give batch and channels as they are, with the scale of all sizes an output size is another one than with that of the others alone.
 Actual: shape: expected (1, 1, 2, 2), got (1, 1, 4, 4)
 """
 

@@ -1,7 +1,7 @@
-"""tinygrad/onnx: RMSNormalization: float16 input and scale, the output is float32
+"""tinygrad/onnx: RMSNormalization: float16 or bfloat16 scale, the output is float32
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the input and scale are float16.
+Written by hand. Fails with: scale is float16 or bfloat16, or the input is float64 and scale float32.
 Actual: dtype: expected float16, got float32
 """
 

@@ -1,7 +1,7 @@
 """tinygrad/onnx: ScatterND: a reduction and equal indices in one row of rank 3, only the last counts
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: reduction is not none, indices have rank 3 or more, two index tuples below one first index are equal.
+Written by hand. Fails with: reduction is not none, indices have rank 3 or more, two index tuples below one first index are equal, the result depends on an update before the last of them.
 Actual: values: expected 8, got 3 (33% of the elements)
 """
 

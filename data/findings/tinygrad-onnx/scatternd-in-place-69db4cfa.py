@@ -1,7 +1,7 @@
 """tinygrad/onnx: ScatterND: data that is also used elsewhere, the other use gets the new elements
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: data of ScatterND or TensorScatter is used by another node or is an output of the graph or is an initializer and the runner is called again.
+Written by hand. Fails with: data of ScatterND, or data of rank 3 of TensorScatter, is used by another node or is an output of the graph or is an initializer and the runner is called again, the other use sees an element that the updates change.
 Actual: values: expected 10, got 18 (33% of the elements)
 """
 

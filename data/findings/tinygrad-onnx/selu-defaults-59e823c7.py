@@ -1,7 +1,7 @@
 """tinygrad/onnx: Selu: alpha or gamma by default, rounded to six digits
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: alpha is not given and the input is negative, or gamma is not given.
+Written by hand. Fails with: the input is float32 or float64, an element is neither 0 nor plus infinity nor NaN, alpha is not given and this element is negative, or gamma is not given and the opset is 6 or higher.
 Actual: values: expected -1.11133075, got -1.11132753 (100% of the elements)
 """
 

@@ -1,7 +1,7 @@
-"""tinygrad/onnx: Shrink: infinite input, NaN in place of the infinity
+"""tinygrad/onnx: Shrink: infinite or NaN input, NaN
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: an element of the input is infinite.
+Written by hand. Fails with: an element of the input is infinite or NaN, or in float32 and float64 the one of x + bias and x - bias that is not taken overflows, lambd is finite.
 Actual: values: expected inf, got nan (100% of the elements)
 """
 

@@ -1,7 +1,7 @@
 """tinygrad/onnx: Sin, Cos and Tan: large float64, errors beyond those of float32
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: the input is float64, it is about 1e6 in magnitude or larger, it has more than 32 significant bits or the operator is Cos or Tan.
+Written by hand. Fails with: the input is float64, it is about 1e7 in magnitude or larger, it has more than 32 significant bits or the operator is Cos or Tan.
 Actual: values: expected -0.494235808, got -0.493930154 (100% of the elements)
 """
 

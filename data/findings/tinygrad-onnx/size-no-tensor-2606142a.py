@@ -1,7 +1,7 @@
 """tinygrad/onnx: Size: the output is a number of Python, no tensor
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: any call.
+Written by hand. Fails with: the size is an output of the graph or goes to an operator that takes no Python number.
 Actual: structure: expected tensor, got int
 """
 

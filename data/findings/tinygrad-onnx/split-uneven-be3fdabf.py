@@ -1,7 +1,7 @@
 """tinygrad/onnx: Split: num_outputs does not divide the axis, wrong sizes of the chunks
 
 Seen with onnx 1.23.2, tinygrad 0.14.0, device CPU, optimization default.
-Written by hand. Fails with: num_outputs is given, the size of the axis modulo num_outputs is neither 0 nor num_outputs minus 1.
+Written by hand. Fails with: num_outputs is given, the size of the axis modulo num_outputs is neither 0 nor num_outputs minus 1, the larger chunks of the page fit into the axis.
 Actual: shape: expected (3,), got (2,)
 """
 
