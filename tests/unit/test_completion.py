@@ -28,8 +28,9 @@ def test_commands_and_options_are_completed() -> None:
 
 def test_names_depend_on_what_stands_before() -> None:
     assert {"tvm", "openvino", "onnxruntime"} <= set(complete("run", "--compiler", ""))
-    assert complete("check", "--compilers", "openvino,t") == ["openvino,tensorrt", "openvino,tvm", "openvino,tvm-stablehlo"]
-    assert complete("run", "--compiler", "t") == ["tensorrt", "tvm", "tvm-stablehlo"]
+    with_t = ["tensorrt", "tinygrad", "tvm", "tvm-stablehlo"]
+    assert complete("check", "--compilers", "openvino,t") == [f"openvino,{each}" for each in with_t]
+    assert complete("run", "--compiler", "t") == with_t
     assert complete("run", "--compiler", "inductor", "--frontend", "") == ["pytorch"]
     assert complete("run", "--compiler", "openvino", "--frontend", "pytorch", "--route", "t") == ["torchscript"]
     assert "opinfo" in complete("extract", "--lib", "pytorch", "--source", "")
