@@ -20,7 +20,6 @@ def test_without_clang_it_names_what_is_missing(monkeypatch: pytest.MonkeyPatch)
     [
         ("NotImplementedError", "op='LSTM' is not supported", "no-operator"),
         ("NotImplementedError", "antialias is not implemented", "not-implemented"),
-        ("ImportError", "Pillow must be installed for the ImageDecoder operator", "needs-pillow"),
         ("ValueError", "8 is not a valid OnnxDataType", "dtype"),
         ("ValueError", "invalid coordinate_transformation_mode='tf_crop_and_resize'", "declined"),
         ("AssertionError", "resizing batch_size dim or channel dim not supported", "declined"),

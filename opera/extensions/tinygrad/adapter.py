@@ -51,9 +51,9 @@ class TinygradAdapter(Adapter):
     """tinygrad.nn.onnx.OnnxRunner on the device CPU, which compiles each kernel with clang; one thread, and no cache on the disk."""
 
     name = "tinygrad"
-    revision = 2
+    revision = 3
     routes = (Route("onnx", "onnx", "onnx"), Route("pytorch", "onnx", "onnx"))
-    packages = ("tinygrad>=0.14", "onnx>=1.19")
+    packages = ("tinygrad>=0.14", "onnx>=1.19", "pillow>=10")  # ImageDecoder decodes by Pillow
     levels = ("default", "noopt")
     target = "CPU"
     environment = {"DEV": "CPU"}
@@ -66,7 +66,6 @@ class TinygradAdapter(Adapter):
         UnsupportedRule(("NotImplementedError",), "no-operator", r"^op='\w+' is not supported"),
         UnsupportedRule(("NotImplementedError",), "not-implemented", module="tinygrad.nn.onnx"),
         UnsupportedRule(("NotImplementedError",), "not-implemented", r"^topk with sorted_=False is not supported$"),
-        UnsupportedRule(("ImportError",), "needs-pillow", r"^Pillow must be installed\b"),
         UnsupportedRule(("ValueError",), "no-operator", r"^'.*' is not a valid Domain$"),
         UnsupportedRule(("ValueError",), "dtype", r"^\d+ is not a valid (OnnxDataType|AttributeType)$"),
         UnsupportedRule(("AssertionError",), "declined", r"\bnot supported\b|\bis supported$", "tinygrad.nn.onnx"),
